@@ -149,7 +149,7 @@ func (w *watch) read(ctx context.Context, yield func(StreamMessage, error) bool)
 	w.openedAt, w.isResumed = time.Time{}, w.lastID != ""
 	reading, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watchdog := time.AfterFunc(w.silence, func() { cancel(lost("nothing came for %s", w.silence)) })
+	watchdog := time.AfterFunc(w.silence, func() { cancel(lost("nothing arrived for %s", w.silence)) })
 	defer watchdog.Stop()
 	broken := func(err error) error {
 		if cause := context.Cause(reading); cause != nil {

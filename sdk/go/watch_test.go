@@ -233,7 +233,7 @@ func TestASilentConnectionEnds(t *testing.T) {
 			return true
 		})
 		expect(t, "silence", time.Since(readAt) >= silence, true)
-		expect(t, "error", asError(err).Message, "nothing came for 50ms")
+		expect(t, "error", asError(err).Message, "nothing arrived for 50ms")
 		<-closed
 	}
 	expect(t, "was open", w.openedAt.IsZero(), true)

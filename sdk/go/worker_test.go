@@ -158,7 +158,7 @@ func TestOneInvalidResultOfManyFailsOnlyItsJob(t *testing.T) {
 	}
 	failed := f.await("x", "fail")
 	expect(t, "error", string(failed.Error), `{"name":"InvalidResult","message":"The result has 5 bytes of JSON, which `+
-		`the service refuses: text of TOO_LARGE. Store it elsewhere and return its address."}`)
+		`the service refuses: text of TOO_LARGE. Store it elsewhere and return its URL."}`)
 	expect(t, "retryable", *failed.Retryable, false)
 	w.drained(t)
 	expect(t, "warned", w.warned(WarningFailed), true)

@@ -17,7 +17,7 @@ func TestAResultThatCannotBeStoredIsRefusedAsByTheWorker(t *testing.T) {
 	}{
 		{map[string]any{"price": math.NaN()}, "InvalidResult: The result is not JSON: result.price is NaN"},
 		{strings.Repeat("a", 300_010), "InvalidResult: The result has 300,012 bytes of JSON, which the service refuses: " +
-			"result must be at most 262144 bytes of JSON. Store it elsewhere and return its address."},
+			"result must be at most 262144 bytes of JSON. Store it elsewhere and return its URL."},
 	} {
 		handler := func(context.Context, *yardmaster.Job[any]) (any, error) { return each.result, nil }
 		run := yardmastertest.Run(context.Background(), handler, any(nil), yardmastertest.Options{})

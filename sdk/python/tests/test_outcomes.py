@@ -189,7 +189,7 @@ REFUSED = "The service refused the error of this attempt: too much"
                 "error": {
                     "name": "InvalidResult",
                     "message": "The result has 4 bytes of JSON, which the service refuses: too much. "
-                    "Store it elsewhere and return its address.",
+                    "Store it elsewhere and return its URL.",
                 },
             },
         ),

@@ -190,7 +190,7 @@ def test_a_result_that_is_too_large_fails_the_attempt_as_in_a_worker() -> None:
     assert done.error == {
         "name": "InvalidResult",
         "message": "The result has 262,146 bytes of JSON, which the service refuses: "
-        "result must be at most 262144 bytes of JSON. Store it elsewhere and return its address.",
+        "result must be at most 262144 bytes of JSON. Store it elsewhere and return its URL.",
     }
 
 
@@ -269,10 +269,10 @@ def test_logging_inside_a_handler_goes_to_the_log_of_its_job() -> None:
 
 def test_what_is_too_large_to_be_sent_is_refused_before() -> None:
     async def handler(ctx: Context, payload: object) -> str:
-        with pytest.raises(ValueError, match=r"^The checkpoint has 16,000,002 bytes of JSON, more than can be sent"):
+        with pytest.raises(ValueError, match=r"^The checkpoint has 16,000,002 bytes of JSON, which is too large to send"):
             await ctx.save("x" * 16_000_000)
         return "x" * 16_000_000
 
     done = run(handler)
     assert (done.status, done.is_retryable) == ("failed", False)
-    assert "The result has 16,000,002 bytes of JSON, more than can be sent" in str(done.error)
+    assert "The result has 16,000,002 bytes of JSON, which is too large to send" in str(done.error)

@@ -11,7 +11,7 @@ const cycle = {};
 cycle.self = cycle;
 const LONG = 'é\n'.repeat(100_000);
 
-/** What a handler returns, throws or reports by mistake. */
+/** Values that a handler returns, throws or reports by mistake. */
 const ODD = {
   resultNaN: () => ({ value: { n: Number.NaN } }),
   resultCycle: () => ({ value: cycle }),
@@ -37,7 +37,7 @@ const ODD = {
   eventNaN: (context) => context.event({ n: Number.NaN }),
 };
 
-/** What each step of a handler does. One that returns something ends the handler with that value. */
+/** The steps of a handler. A step that returns a value ends the handler with it. */
 const STEPS = {
   return: (value) => ({ value }),
   throw(text) {

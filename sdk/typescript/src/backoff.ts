@@ -3,11 +3,11 @@ import { YardmasterError } from './errors.js';
 const FIRST_MS = 100;
 const MOST_MS = 5_000;
 
-/** Chooses how long to wait before a call is sent again: 0.1 s, doubled up to 5 s, of which half is random. */
+/** Chooses the wait before the next try of a call: from 0.1 s, doubling up to 5 s, with half of it random. */
 export class Backoff {
   failures = 0;
 
-  /** Return the wait after a failure in milliseconds. The Retry-After of the service is never cut short. */
+  /** Return the wait after a failure, in milliseconds. It is never shorter than the Retry-After of the service. */
   next(error: unknown): number {
     const ceiling = Math.min(FIRST_MS * 2 ** Math.min(this.failures++, 10), MOST_MS);
     const wait = (ceiling / 2) * (1 + Math.random());
@@ -16,7 +16,7 @@ export class Backoff {
   }
 }
 
-/** Wait. @returns false when the signal is aborted before */
+/** Wait. @returns false if the signal is aborted first */
 export function pause(ms: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (isOver: boolean) => {

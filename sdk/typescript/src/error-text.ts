@@ -1,18 +1,20 @@
-/** An error as a worker reports it. A plain object that a handler throws has other fields. */
+/** An error as a worker reports it. If a handler throws a plain object, that object is stored instead. */
 export type ErrorObject = {
-  /** Class. */
+  /** Class of the error. */
   name: string;
   message: string;
-  /** Frames, innermost first, without name and message. */
+  /** Stack frames, innermost first, without name and message. */
   stack?: string;
-  /** What has caused it, or the members of a group. */
+  /** The causes of the error, or the members of a group. */
   causes?: ErrorObject[];
 };
 
 const hasMessage = (error: unknown): error is ErrorObject =>
   typeof error === 'object' && error !== null && typeof (error as ErrorObject).message === 'string';
 
-/** Return the error of a job on one line, with its causes. It may have any form, because any client may have sent it. */
+/**
+ * Return a job's error and its causes on one line. The error can have any form, because any client may have sent it.
+ */
 export function errorLine(error: unknown): string {
   if (typeof error === 'string') return onOneLine(error);
   if (!hasMessage(error)) return JSON.stringify(error) ?? '';
@@ -20,13 +22,13 @@ export function errorLine(error: unknown): string {
   return onOneLine(cause === undefined ? headOf(error) : `${headOf(error)} (cause: ${errorLine(cause)})`);
 }
 
-/** Return an error with the lines of its stack and of its causes; null for one that has neither. */
+/** Return an error with the lines of its stack and its causes; null if it has neither. */
 export function errorTrace(error: unknown): string | null {
   const trace = stackOf(error);
   return trace === null ? null : [headOf(error as ErrorObject), trace].join('\n');
 }
 
-/** Return the lines of the stack and of the causes of an error; null for one that has neither. */
+/** Return the lines of an error's stack and causes; null if it has neither. */
 export function stackOf(error: unknown): string | null {
   if (!hasMessage(error)) return null;
   const { stack, causes } = error;

@@ -1,16 +1,16 @@
 import { type Duration, secondsOf } from './durations.js';
 import type { ErrorCode, FaultDetail, JobStatus, Settled } from './wire.generated.js';
 
-/** Longest delay before an attempt that the service takes, in seconds. */
+/** Longest retry delay that the service accepts, in seconds. */
 const MOST_RETRY_DELAY = 604_800;
 
 /**
- * Codes of errors that the SDK makes itself. `NO_RESPONSE`: none came from the service, or one of something else.
- * `TIMEOUT`: the time limit of the caller is over. `JOB_DEAD`: the last attempt of the job has failed.
+ * Error codes of the SDK itself. `NO_RESPONSE`: the service didn't respond, or something else did, such as a proxy.
+ * `TIMEOUT`: the caller's time limit has passed. `JOB_DEAD`: the last attempt of the job failed.
  */
 export type SdkErrorCode = 'NO_RESPONSE' | 'TIMEOUT' | 'JOB_DEAD';
 
-/** Codes of the system for calls that never reached a server. */
+/** System error codes of calls that never reached a server. */
 const NOT_SENT = new Set<string | undefined>(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 interface Facts {
@@ -23,22 +23,22 @@ interface Facts {
   cause?: unknown;
 }
 
-/** A call that was refused, or had no response. Its message is that of the service. */
+/** A call that was refused or got no response. The message comes from the service. */
 export class YardmasterError extends Error {
   override readonly name = 'YardmasterError';
-  /** Code for programs. */
+  /** Error code, which stays the same when the message changes. */
   readonly code: ErrorCode | SdkErrorCode;
-  /** Status of the HTTP response; null without one. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
-  /** Status of the job now; only of a 409, and of `JOB_DEAD` and `JOB_KILLED` of a result. */
+  /** Current status of the job; only for a 409, and for errors of `result`. */
   readonly jobStatus: JobStatus | undefined;
-  /** Finds the call in the log of the service; null without a response. */
+  /** ID of the request in the logs of the service; null without a response. */
   readonly requestId: string | null;
-  /** One entry for each invalid field of a 400 that has several. */
+  /** One entry per invalid field, if a 400 has several. */
   readonly details: readonly FaultDetail[];
-  /** Error of the job; only of `JOB_DEAD`. */
+  /** Error of the job; only for `JOB_DEAD`. */
   readonly jobError: unknown;
-  /** Milliseconds that the service asks to wait before the next try; 0 for none. */
+  /** Milliseconds to wait before a retry, from `Retry-After`; 0 without one. */
   readonly retryAfterMs: number;
 
   constructor(code: ErrorCode | SdkErrorCode, message: string, facts: Facts = {}) {
@@ -52,28 +52,28 @@ export class YardmasterError extends Error {
     this.retryAfterMs = facts.retryAfterMs ?? 0;
   }
 
-  /** Whether the call may succeed when it is sent again. */
+  /** Whether a retry may succeed. */
   get isTemporary(): boolean {
     const { status, code } = this;
-    // A proxy without a service behind it may answer with any status, such as a page with 404. But 413 is its limit.
+    // A proxy that has lost its service may answer with any status, such as a 404 page. A 413 is its own limit.
     if (code === 'NO_RESPONSE') return status !== 413 && !this.isOfKey;
     return status !== null && (status >= 500 || status === 429 || status === 408);
   }
 
-  /** Whether the call certainly had no effect, so that it is safe to send it again. */
+  /** Whether the call certainly had no effect, so that a retry is safe. */
   get isWithoutEffect(): boolean {
     const { status, code, cause } = this;
     const isSent = !NOT_SENT.has((cause as { code?: string } | undefined)?.code);
     return status === 429 || code === 'OVERLOADED' || code === 'STORAGE_FULL' || !isSent;
   }
 
-  /** Whether the API key is wrong, so that an operator must act. */
+  /** Whether the API key is invalid or lacks a scope, so that someone has to act. */
   get isOfKey(): boolean {
     return this.status === 401 || this.status === 403;
   }
 }
 
-/** Why the signal of a handler is aborted. What the handler does afterwards is ignored, except with `Draining`. */
+/** The reason for which a handler's signal is aborted. Except for `Draining`, what the handler does next is ignored. */
 export class Aborted extends Error {}
 
 /** The job was killed. */
@@ -84,7 +84,7 @@ export class Killed extends Aborted {
   }
 }
 
-/** Another worker has or had the job. */
+/** Another worker has taken over the job. */
 export class DeliveryLost extends Aborted {
   override readonly name = 'DeliveryLost';
   constructor(message = 'Another worker has the job') {
@@ -92,7 +92,7 @@ export class DeliveryLost extends Aborted {
   }
 }
 
-/** The attempt is over: it had no heartbeat in time, or ran for too long. */
+/** The attempt timed out: no heartbeat arrived in time, or it ran for too long. */
 export class TimedOut extends Aborted {
   override readonly name = 'TimedOut';
   constructor(message = 'The attempt timed out') {
@@ -100,7 +100,9 @@ export class TimedOut extends Aborted {
   }
 }
 
-/** The worker stops. A result is still reported; otherwise the job is released, which costs no attempt. */
+/**
+ * The worker is shutting down. A result is still reported; otherwise the job is released, and no attempt is used up.
+ */
 export class Draining extends Aborted {
   override readonly name = 'Draining';
   constructor(message = 'The worker stops') {
@@ -108,12 +110,12 @@ export class Draining extends Aborted {
   }
 }
 
-/** Thrown by a handler: the job is dead, whatever retries are left. */
+/** Throw this in a handler to make the job dead, even if retries are left. */
 export class NonRetryable extends Error {
   override readonly name = 'NonRetryable';
 }
 
-/** Thrown by a handler: the attempt has failed, and the next one must not begin before this delay. */
+/** Throw this in a handler to fail the attempt and set the delay before the next one. */
 export class RetryAfter extends Error {
   override readonly name = 'RetryAfter';
   readonly seconds: number;
@@ -124,7 +126,7 @@ export class RetryAfter extends Error {
   }
 }
 
-/** Return why a handler must stop after this refusal; null if it need not. */
+/** Return the reason to abort a handler after this refusal; null if it may continue. */
 export function abortReasonOf({ code, jobStatus }: Pick<YardmasterError, 'code' | 'jobStatus'>): Aborted | null {
   if (code === 'JOB_KILLED') return new Killed();
   if (code === 'DELIVERY_LOST' || code === 'JOB_NOT_FOUND') return new DeliveryLost();
@@ -137,7 +139,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   ...{ FORBIDDEN: 403, JOB_NOT_FOUND: 404 },
 };
 
-/** Return the refusal in an entry of settle. */
+/** Return the refusal in one entry of a settle response. */
 export function refusalIn({ code = 'INTERNAL', error = '', jobStatus }: Settled): YardmasterError {
   return new YardmasterError(code, error, { status: STATUS[code] ?? 409, jobStatus });
 }

@@ -2,16 +2,18 @@
 const LOST =
   /^\[object (Map|Set|Weak\w+|Error|DOMException|RegExp|Promise|\w*ArrayBuffer|DataView|\w+Array|\w*Generator|.* Iterator)\]$/;
 
-/** The service closes the connection in the middle of a body over about 20 MB, so the call would be retried forever. */
+/**
+ * Bodies over about 20 MB would be retried forever, because the service closes the connection in the middle of them.
+ */
 const MOST_CHARACTERS = 16_000_000;
 
 /**
- * Return a value as JSON.
+ * Convert a value to JSON.
  *
  * @param root name of the value in the error
  * @returns JSON text; `null` for undefined
- * @throws TypeError with the path of what JSON would lose or change: NaN, an invalid date, a Map, a function …; RangeError for
- * more than can be sent
+ * @throws TypeError with the path of a value that JSON would lose or change: NaN, an invalid date, a Map, a function …;
+ * RangeError if it is too large to send
  */
 export function jsonOf(value: unknown, root: string): string {
   const paths = new Map<unknown, string>();
@@ -35,14 +37,14 @@ export function jsonOf(value: unknown, root: string): string {
   if (text.length <= MOST_CHARACTERS) return text;
   const size = text.length.toLocaleString('en-US');
   throw new RangeError(
-    `The ${root} has ${size} characters of JSON, more than can be sent. Store it elsewhere and use its address.`,
+    `The ${root} has ${size} characters of JSON, which is too large to send. Store it elsewhere and use its URL.`,
   );
 }
 
 const accessOf = (key: string, isIndex: boolean): string =>
   isIndex ? `[${key}]` : /^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 
-/** Return what a value is that JSON can't keep; null for one that it keeps. */
+/** Describe a value that JSON can't represent; null if it can. */
 function faultOf(original: unknown, converted: unknown): string | null {
   if (original instanceof Date) return Number.isNaN(original.getTime()) ? 'an invalid date' : null;
   if (typeof converted === 'number') return Number.isFinite(converted) ? null : String(converted);

@@ -10,18 +10,19 @@ import type { Handler } from './worker/worker.js';
 /** Default limit of the service for a result, in bytes of JSON. */
 const MOST_RESULT = 262_144;
 
-/** What a handler has done. */
+/** A recording of what a handler returned and reported. */
 export interface Run<Result = unknown> {
-  /** `completed`, `failed` or `released`. */
+  /** How the attempt ended. */
   status: 'completed' | 'failed' | 'released';
-  /** What it returned, as the service would store it; undefined unless completed. */
+  /** Result of the handler, as the service would store it; undefined unless completed. */
   result: Result | undefined;
-  /** Why it failed, as the service would store it; undefined unless failed. */
+  /** Error of the attempt, as the service would store it; undefined unless failed. */
   error: ErrorObject | undefined;
-  /** Whether a retry may help; only of a failure. */
+  /** Whether the service would retry the job; false unless failed. */
   isRetryable: boolean;
-  /** Delay before the next attempt, or of the release, in seconds; undefined for the default. */
+  /** Delay of the retry or the release, in seconds; undefined for the default. */
   delaySeconds: number | undefined;
+  /** Every progress report, including those that a worker would skip for a newer one. */
   progress: ProgressReport[];
   checkpoints: unknown[];
   events: unknown[];
@@ -29,20 +30,22 @@ export interface Run<Result = unknown> {
   logs: LogEntry[];
 }
 
-/** The job and the circumstances of a run. */
+/** The job that the handler gets. */
 export interface RunOptions<Payload> {
+  /** Schema that the payload must match, as in `Worker.on`. Default: none */
   schema?: StandardSchema<unknown, Payload>;
-  /** What earlier attempts have saved. Default: null */
+  /** Checkpoint saved by an earlier attempt. Default: null */
   checkpoint?: unknown;
   /** Number of the attempt. Default: 1 */
   attempt?: number;
+  /** Name of the job. Default: `test` */
   name?: string;
-  /** Aborts the handler as a worker would: with `new Killed()`, for example. */
+  /** Aborts the handler as a worker would, for example with `new Killed()`. */
   signal?: AbortSignal;
 }
 
 /**
- * Call a handler without a service, and record what it reports. It works with Jest, Vitest and `node:test`:
+ * Call a handler without a service and record what it reports. It works with Jest, Vitest and `node:test`:
  *
  *     const { result, progress } = await run(resize, { image: 'cat.png' });
  */
@@ -78,7 +81,7 @@ export async function run<Payload, Result>(
   return { ...done, ...endOf<Result>(end) };
 }
 
-/** Refuse a result that is larger than the service stores by default. */
+/** Fail an attempt whose result is larger than the service stores by default. */
 function limited(end: End): End {
   if (end.action !== 'complete' || bytesOf(JSON.stringify(end.result)) <= MOST_RESULT) return end;
   const error = tooLarge(end.result, `result must be at most ${MOST_RESULT} bytes of JSON`);
@@ -94,5 +97,5 @@ function endOf<Result>(end: End): Pick<Run<Result>, 'status' | 'result' | 'error
   return { ...none, status: 'failed', error: error as ErrorObject, isRetryable: retryable ?? true, delaySeconds };
 }
 
-/** Return a value as the service would store it. @throws TypeError for what is not JSON */
+/** Return a value as the service would store it. @throws TypeError if it isn't JSON */
 const asStored = (value: unknown, name = 'result') => JSON.parse(jsonOf(value, name)) as unknown;

@@ -7,7 +7,7 @@ import { startFake } from './fake-service.mjs';
 const JOB = { id: 'j1', spaceId: 'a b', name: 'resize', status: 'pending' };
 const UNAVAILABLE = { error: 'Service is unavailable', code: 'UNAVAILABLE' };
 
-/** Run a test with a client of a fake service. */
+/** Run a test with a client and a fake service. */
 const withClient = (title, answer, act, options = {}) =>
   test(title, async () => {
     const fake = await startFake(answer);
@@ -19,7 +19,7 @@ const withClient = (title, answer, act, options = {}) =>
   });
 
 withClient(
-  'create sends the fields of the API, with the key of the service and an idempotency key',
+  'create sends the fields of the API, with the API key and an idempotency key',
   () => [201, JOB],
   async (client, { calls }) => {
     const options = { delay: '5m', timeout: 30, maxRun: '1h', startWithin: '2d', priority: 7, unique: { key: 'k' } };
@@ -39,16 +39,16 @@ withClient(
 
 const TEMPORARY = {
   'a lost connection': null,
-  'a page of a proxy': [502, '<html>'],
-  'JSON of something else': [500, { message: 'no' }],
+  'an HTML page of a proxy': [502, '<html>'],
+  'JSON that is not from the service': [500, { message: 'no' }],
   'a 503': [503, UNAVAILABLE],
   'a 429': [429, { error: 'Too many', code: 'TOO_MANY_WAITERS' }],
-  'a body that is cut': [200, '{"id": "j1'],
-  'a redirect, which it does not follow': [301, '', { location: '/elsewhere' }],
+  'a truncated body': [200, '{"id": "j1'],
+  'a redirect, which is not followed': [301, '', { location: '/elsewhere' }],
 };
 for (const [what, answer] of Object.entries(TEMPORARY))
   withClient(
-    `create is sent again after ${what}, with the same idempotency key`,
+    `create is retried with the same idempotency key after ${what}`,
     (_, count) => (count === 1 ? answer : [201, JOB]),
     async (client, { calls }) => {
       assert.equal((await client.create('resize')).id, 'j1');
@@ -59,7 +59,7 @@ for (const [what, answer] of Object.entries(TEMPORARY))
   );
 
 withClient(
-  'a refused call is not sent again, and its error carries all that the service returned',
+  'a refused call is not retried, and its error has everything that the service returned',
   () => [
     400,
     {
@@ -85,7 +85,7 @@ withClient(
 );
 
 withClient(
-  'a call is not sent again when its window is over',
+  'a call is not retried after the retry window',
   () => [503, UNAVAILABLE, { 'retry-after': '30' }],
   async (client, { calls }) => {
     await assert.rejects(client.get('j1'), { code: 'UNAVAILABLE', retryAfterMs: 30_000 });
@@ -95,7 +95,7 @@ withClient(
 );
 
 withClient(
-  'an aborted call ends with the reason of its signal',
+  'an aborted call throws the reason of its signal',
   () => new Promise(() => undefined),
   async (client) => {
     const controller = new AbortController();
@@ -106,7 +106,7 @@ withClient(
 );
 
 withClient(
-  'a wait for a result asks the service to wait, and ends with its own limit',
+  'result long-polls the service and ends at its own timeout',
   ({ url }) => [200, { ...JOB, status: url.includes('waitSeconds') ? 'running' : 'pending', events: [] }],
   async (client, { calls }) => {
     await assert.rejects(client.handle('j1').result({ timeout: '100ms' }), { code: 'TIMEOUT', jobStatus: 'running' });
@@ -115,13 +115,13 @@ withClient(
 );
 
 withClient(
-  'a dead job rejects the wait for its result, with its error',
+  'result throws JOB_DEAD with the error of the job',
   () => [200, { ...JOB, status: 'dead', error: 'disk full', events: [] }],
   (client) =>
     assert.rejects(client.handle('j1').result(), { code: 'JOB_DEAD', message: /disk full/, jobError: 'disk full' }),
 );
 
-test('no print of a client or of what has one shows the key', () => {
+test('printing a client, or an object with one, does not show the key', () => {
   const client = new Yardmaster({ url: 'http://127.0.0.1:9', apiKey: 'the-key', space: 's' });
   const worker = new Worker(client);
   const all = { client, worker, target: client.target, job: client.handle('j'), operations: client.operations };
@@ -134,16 +134,16 @@ test('no print of a client or of what has one shows the key', () => {
   }
 });
 
-test('a client without a key or a space explains what to set', () => {
+test('a client without a key or a space throws an error that says what to set', () => {
   const { YARDMASTER_API_KEY: _, YARDMASTER_SPACE: __, ...env } = process.env;
   process.env = env;
-  assert.throws(() => new Yardmaster({ space: 'demo' }), /option apiKey, or the variable YARDMASTER_API_KEY/);
-  assert.throws(() => new Yardmaster({ apiKey: 'k' }), /option space, or the variable YARDMASTER_SPACE/);
+  assert.throws(() => new Yardmaster({ space: 'demo' }), /apiKey option or the YARDMASTER_API_KEY variable/);
+  assert.throws(() => new Yardmaster({ apiKey: 'k' }), /space option or the YARDMASTER_SPACE variable/);
   assert.throws(() => new Yardmaster({ apiKey: 'k', space: 's', url: 'localhost' }), /is not an HTTP URL: localhost/);
 });
 
 withClient(
-  'list follows the cursor through all pages, even an empty one, with its filter',
+  'list reads every page with its filter, even after an empty page',
   ({ url }) => {
     const cursor = new URL(url, 'http://x').searchParams.get('cursor');
     if (cursor === null) return [200, [{ id: 'a' }, { id: 'b' }], { 'x-next-cursor': '1+' }];
@@ -166,7 +166,7 @@ withClient(
 );
 
 withClient(
-  'spaces follows the cursor in the response',
+  'spaces reads every page',
   ({ url }) => [
     200,
     url.includes('cursor=a')
@@ -181,7 +181,7 @@ withClient(
 );
 
 withClient(
-  'get, requeue, delete, stats, pause, resume, tags and stream tokens make the calls of the API',
+  'get, requeue, delete, stats, pause, resume and createStreamToken send the requests of the API',
   () => [200, { ...JOB, success: true }],
   async (client, { calls }) => {
     await client.get('j1');
@@ -216,7 +216,7 @@ withClient(
 const LIMITED = [429, { error: 'Too many calls', code: 'RATE_LIMITED' }, { 'retry-after': '0.2' }];
 
 withClient(
-  'copy is sent again when it did nothing, but not after a lost response',
+  'copy is retried if it had no effect, but not after a lost response',
   (_, count) => [LIMITED, [201, JOB], [503, UNAVAILABLE], null][count - 1],
   async (client, { calls }) => {
     assert.equal((await client.copy('j0', { image: 'dog.png' })).id, 'j1');
@@ -230,7 +230,7 @@ withClient(
 );
 
 withClient(
-  'an operation is started once, waited for and canceled',
+  'start, wait and cancel of an operation send the requests of the API',
   ({ method }, count) => {
     if (count === 1) return null;
     if (method === 'DELETE') return [200, { success: true }];
@@ -257,7 +257,7 @@ withClient(
 );
 
 withClient(
-  'a wait for an operation ends with its own limit',
+  'wait for an operation ends at its own timeout',
   () => [200, { id: 'o1', status: 'running' }],
   (client) => assert.rejects(client.operations.handle('o1').wait({ timeout: '50ms' }), { code: 'TIMEOUT' }),
 );

@@ -11,7 +11,7 @@ for (const [duration, seconds] of [
   ['2h', 7_200],
   ['1d', 86_400],
 ])
-  test(`the duration ${duration} means ${seconds} s`, () => assert.equal(secondsOf(duration, 'delay'), seconds));
+  test(`the duration ${duration} is ${seconds} s`, () => assert.equal(secondsOf(duration, 'delay'), seconds));
 
 for (const duration of [-1, Number.NaN, Number.POSITIVE_INFINITY, '30', '5 minutes', '', null, undefined, '-1s'])
   test(`refuses ${JSON.stringify(duration)} as a duration`, () =>

@@ -1,4 +1,4 @@
-// A server that gives jobs to workers and takes their outcomes, as far as a test does not say otherwise.
+// A server that returns jobs to workers and accepts their outcomes, unless a test overrides an answer.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { startFake } from './fake-service.mjs';
@@ -14,15 +14,15 @@ export const jobOf = (id, more = {}) => ({
 /**
  * Start a server.
  *
- * @param jobs the first poll gets them
- * @param answer gets a call as that of `startFake`, and may return a response; undefined for the usual one
- * @returns the server, with `outcomes`: all that it was sent, in order, except acks and heartbeats
+ * @param jobs jobs for the first poll
+ * @param answer called as in `startFake`; returns a response, or undefined for the usual one
+ * @returns the server, with `outcomes`: everything it received, in order, except acks and heartbeats
  */
 export async function startFakeJobs(jobs, answer = () => undefined) {
   const outcomes = [];
   const take = (all) => {
     for (const outcome of all) {
-      const isNew = !outcomes.some((earlier) => isDeepStrictEqual(earlier, outcome)); // One may be sent again.
+      const isNew = !outcomes.some((earlier) => isDeepStrictEqual(earlier, outcome)); // An outcome may be sent again.
       if (isNew && !['ack', 'keepalive'].includes(outcome.action)) outcomes.push(outcome);
     }
     return all.map(({ jobId }) => ({ jobId, success: true }));

@@ -1,8 +1,8 @@
-// A server that answers calls as a test says.
+// A server whose answers a test decides.
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 
-/** Start a server. @param answer gets `{method, url, headers, body}`; returns `[status, body, headers]`, or null for none */
+/** Start a server. @param answer gets `{method, url, headers, body}`; returns `[status, body, headers]`, or null to hang up */
 export async function startFake(answer) {
   const calls = [];
   const server = createServer(async (request, response) => {

@@ -34,7 +34,7 @@ const hostile = {
 const cycle = Object.assign(new Error('cycle'), {});
 cycle.cause = new Error('inner', { cause: cycle });
 
-// Arbitraries of functions that return a value, because fast-check reads values, and some of these throw then.
+// Arbitraries of functions that return a value, because fast-check reads values, and reading some of these throws.
 const make = (arbitrary) => arbitrary.map((value) => () => value);
 const values = fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withSparseArray: true });
 const ODD = [LONG, Number.NaN, hostile, Symbol('s'), () => 1, undefined, null, cycle, new Date(Number.NaN)];
@@ -79,7 +79,7 @@ function assertStorable(end) {
   assert.ok(Buffer.byteLength(JSON.stringify(end.error)) <= 32_768);
 }
 
-test('the outcome of anything that is thrown can be stored', async () => {
+test('whatever a handler throws, its outcome can be stored', async () => {
   const thrown = async (value) => {
     const end = await outcomeOf(() => Promise.reject(value()));
     assert.equal(end.action, 'fail');
@@ -88,7 +88,7 @@ test('the outcome of anything that is thrown can be stored', async () => {
   await fc.assert(fc.asyncProperty(errors, thrown), { numRuns: 1_000 });
 });
 
-test('the outcome of any result is that result, or an error that is not retryable', async () => {
+test('whatever a handler returns, its outcome is that result or a non-retryable error', async () => {
   const returned = async (value) => {
     const end = await outcomeOf(() => ({ value: value() }));
     if (end.action === 'complete') assert.deepEqual(Object.keys(JSON.parse(JSON.stringify(end))), ['action', 'result']);
@@ -115,13 +115,13 @@ for (const [result, fault] of RESULTS)
     assert.deepEqual(await outcomeOf(() => result), { action: 'fail', error, retryable: false });
   });
 
-test('a result that is larger than the service reads at all fails its job without retries', async () => {
+test('a result that is too large to send fails its job without retries', async () => {
   const { error, retryable } = await outcomeOf(() => 'x'.repeat(16_000_000));
   assert.deepEqual([error.name, retryable], ['InvalidResult', false]);
-  assert.match(error.message, /^The result has 16,000,002 characters of JSON, more than can be sent\./);
+  assert.match(error.message, /^The result has 16,000,002 characters of JSON, which is too large to send\./);
 });
 
-test('a result is stored as it is when the handler returns', async () => {
+test('a result is stored as it was when the handler returned, even if it is changed afterwards', async () => {
   class Row {
     n = 1;
     get [Symbol.toStringTag]() {
@@ -153,7 +153,7 @@ test('a result that contains itself fails its job without retries', async () => 
   assert.equal(error.message, 'The result is not JSON: result contains itself');
 });
 
-test('the error of an attempt has its class, message, frames of the handler, causes and members', async () => {
+test('the stored error has the class, message, handler frames, causes and members', async () => {
   class OrderError extends Error {
     name = 'OrderError';
   }
@@ -169,12 +169,12 @@ test('the error of an attempt has its class, message, frames of the handler, cau
   assert.deepEqual(causes[1], { name: 'Error', message: 'a text' });
 });
 
-test('a plain object that is thrown is the error as it is', async () => {
+test('a thrown plain object is stored unchanged', async () => {
   const thrown = { code: 5, detail: 'quota' };
   assert.deepEqual((await outcomeOf(() => Promise.reject(thrown))).error, thrown);
 });
 
-test('each attempt has an outcome, and the worker continues, whatever its handler throws', async () => {
+test('whatever a handler throws, its attempt gets an outcome and the worker keeps running', async () => {
   const thrown = [...fc.sample(errors, { numRuns: 100 }), () => hostile, revoked, () => cycle];
   const fake = await startFakeJobs(thrown.map((_, i) => jobOf(`j${i}`, { payload: { i } })));
   const unhandled = [];

@@ -1,4 +1,4 @@
-// What users install: the package in an empty folder, with a worker as a process of its own.
+// Tests of the package as users install it: in an empty folder, with a worker in a separate process.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ await worker.run();
 process.stdout.write('drained');
 `;
 
-test('a worker of the package sends heartbeats and warns while its event loop is blocked, and its process ends', async () => {
+test('an installed worker sends heartbeats and warns while its event loop is blocked, and its process exits', async () => {
   const beats = [];
   let isBlocked = true;
   const fake = await startFakeJobs([jobOf('j', { timeoutSeconds: 3 })], ({ url, body }) => {
@@ -68,14 +68,14 @@ test('a worker of the package sends heartbeats and warns while its event loop is
   await fake.close();
   assert.deepEqual([code, output], [0, 'drained'], errors);
   assert.ok(beats.length >= 4, `${beats.length} heartbeats`);
-  assert.match(errors, /the event loop is blocked, by a handler of j\n/);
+  assert.match(errors, /a handler is blocking the event loop: j\n/);
   assert.deepEqual(
     fake.outcomes.map(({ action }) => action),
     ['complete'],
   );
 });
 
-test('a worker starts in a program that runs with options of V8', async () => {
+test('a worker starts in a program that runs with V8 options', async () => {
   const fake = await startFakeJobs([jobOf('j', {})]);
   const { url, apiKey, space } = fake.options;
   await writeFile(join(folder, 'worker.mjs'), WORKER);
@@ -167,11 +167,11 @@ for (const [kind, name, options] of [
   ['CommonJS', 'typed.cts', { module: 'nodenext' }],
   ['a bundler', 'typed.ts', { module: 'esnext', moduleResolution: 'bundler' }],
 ])
-  test(`the types of the package compile under the strictest settings, without those of Node.js, for ${kind}`, async () => {
+  test(`the types of the package compile under the strictest settings, without the types of Node.js, for ${kind}`, async () => {
     assert.equal(await compile({ [name]: TYPED }, { types: [], ...options }), '');
   });
 
-/** What the programs of the pages leave to the reader. */
+/** Declarations that the programs on the pages leave to the reader. */
 const OF_READER = `
 declare function freshToken(): Promise<string>;
 declare function render(message: object): void;
@@ -184,7 +184,7 @@ declare module 'standardwebhooks' {
 }
 `;
 
-test('every program in JavaScript of the pages compiles: with the SDK as strict TypeScript', async () => {
+test('every JavaScript program on the pages compiles, as strict TypeScript if it uses the SDK', async () => {
   const pages = ['README.md', 'sdk/typescript/README.md'];
   for (const page of await readdir(join(root, '../../docs'))) if (page.endsWith('.md')) pages.push(`docs/${page}`);
   const programs = { strict: {}, plain: { 'reader.d.ts': OF_READER } };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Killed, NonRetryable, RetryAfter } from '../dist/index.js';
 import { run } from '../dist/testing.js';
 
-test('a test run records what a handler reports', async () => {
+test('run records what a handler reports', async () => {
   const done = await run(
     async ({ payload, attempt }, context) => {
       await context.progress(40, 'Resizing', { decode: 100, encode: { percent: 5, message: 'slow' } });
@@ -45,7 +45,7 @@ const ENDS = [
     (_, context) => context.release({ delay: '10m' }),
     { status: 'released', isRetryable: false, delaySeconds: 600 },
   ],
-  ['a result that is no JSON', () => 1n, { status: 'failed', isRetryable: false, delaySeconds: undefined }],
+  ['a result that is not JSON', () => 1n, { status: 'failed', isRetryable: false, delaySeconds: undefined }],
   [
     'a result that is too large',
     () => 'x'.repeat(262_143),
@@ -53,12 +53,12 @@ const ENDS = [
   ],
 ];
 for (const [what, handler, end] of ENDS)
-  test(`a test run returns the outcome of ${what}`, async () => {
+  test(`run returns the outcome of ${what}`, async () => {
     const { status, isRetryable, delaySeconds } = await run(handler, null);
     assert.deepEqual({ status, isRetryable, delaySeconds }, end);
   });
 
-test('a payload that does not fit its schema fails without retries, and the error names the field', async () => {
+test('a payload that does not match its schema fails without retries, and the error names the field', async () => {
   const validate = () => ({ issues: [{ message: 'Expected a number', path: ['size', { key: 'width' }] }] });
   const schema = { '~standard': { version: 1, vendor: 'test', validate } };
   const { isRetryable, error } = await run(() => null, {}, { schema });
@@ -68,14 +68,14 @@ test('a payload that does not fit its schema fails without retries, and the erro
   );
 });
 
-test('a test run clamps a percentage that a rounding error has put above 100', async () => {
+test('run clamps a percentage that a rounding error put above 100', async () => {
   const { progress } = await run((_, context) => context.progress(100.00000000000001, 'x'), null);
   assert.deepEqual(progress, [{ percent: 100, message: 'x' }]);
 });
 
 for (const [args, message] of [
-  [[101, 'x'], /percent must be a number from 0 to 100; it is 101/],
-  [[50, ''], /message must be a text/],
+  [[101, 'x'], /percent must be a number from 0 to 100; got 101/],
+  [[50, ''], /message must be a non-empty string/],
   [[50, 'x', { decode: -1 }], /subProgress\.decode/],
 ])
   test(`progress(${JSON.stringify(args).slice(1, -1)}) throws an error in the handler`, async () => {
@@ -83,7 +83,7 @@ for (const [args, message] of [
     assert.match(error.message, message);
   });
 
-test('a test run can abort the handler as a worker does', async () => {
+test('run aborts the handler when the signal of the test is aborted', async () => {
   const controller = new AbortController();
   const handler = (_, { signal }) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason.name)));

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import test from 'node:test';
 import { Yardmaster } from '../dist/index.js';
 
-/** Serve streams: each connection gets the next list of blocks. A list that ends with `null` breaks, with `'open'` it stays. */
+/** Serve streams: each connection gets the next list of blocks. `null` at the end breaks it, `'open'` keeps it open. */
 async function serve(...connections) {
   const requests = [];
   const server = createServer(({ url, headers }, response) => {
@@ -44,7 +44,7 @@ async function typesOf(stream) {
 }
 
 const cases = {
-  'a job is resumed after the last event that has an id': async () => {
+  'a watch of a job resumes after the last event with an ID': async () => {
     const parts = ['id: 5\r\nda', 'ta: {"type":"progress","data":"\u2028",', '"timestamp":"x"}\r\n\r\n'];
     const fake = await serve([INIT, ...parts, message('logs_appended'), null], 503, [INIT, DONE, 'open']);
     const lost = [];
@@ -59,7 +59,7 @@ const cases = {
     fake.close();
   },
 
-  'an end from before the init of a resumed stream does not end it': async () => {
+  'a terminal event older than the init of a resumed stream does not end the watch': async () => {
     const old = message('dead', { id: 2, status: 'dead', timestamp: at(0) });
     const end = message('killed', { id: 4, status: 'killed', timestamp: at(2) });
     const fake = await serve([INIT, old, message('requeued', { id: 3, status: 'pending', timestamp: at(0) }), end]);
@@ -69,7 +69,7 @@ const cases = {
     fake.close();
   },
 
-  'a job that has ended ends its watch': async () => {
+  'a watch ends when its job ends': async () => {
     const ended = 'event: ended\ndata: {}\n\n';
     for (const [first, ...others] of [
       [[message('init', { status: 'killed' }), 'open']],
@@ -86,7 +86,7 @@ const cases = {
     }
   },
 
-  'a watch throws what another connection would not change': async () => {
+  'a watch throws an error that a reconnect cannot fix': async () => {
     const expired = 'event: expired\ndata: {}\n\n';
     for (const [connection, code, status] of [
       [404, 'JOB_NOT_FOUND', 404],
@@ -99,7 +99,7 @@ const cases = {
     }
   },
 
-  'a space is watched with its filters, and never ends on its own': async () => {
+  'a watch of a space sends its filters and never ends on its own': async () => {
     const end = message('completed', { status: 'completed' });
     const fake = await serve([message('init'), end], [message('init'), 'data: no JSON\n\n', end, 'open']);
     const stop = new AbortController();
@@ -116,7 +116,7 @@ const cases = {
     fake.close();
   },
 
-  'a loop that is left closes the connection': async () => {
+  'leaving the loop closes the connection': async () => {
     const fake = await serve([INIT, 'open']);
     for await (const { type } of fake.client.handle('job').watch()) {
       assert.equal(type, 'init');

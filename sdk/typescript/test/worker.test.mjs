@@ -7,16 +7,16 @@ import { startFake } from './fake-service.mjs';
 
 const client = new Yardmaster({ url: 'http://127.0.0.1:9', apiKey: 'k', space: 's' });
 
-test('a worker refuses options and names that cannot work', async () => {
-  assert.throws(() => new Worker(client, { concurrency: 0 }), /concurrency must be a whole number above 0; it is 0/);
+test('a worker refuses invalid options, and names that it cannot register', async () => {
+  assert.throws(() => new Worker(client, { concurrency: 0 }), /concurrency must be a positive whole number; got 0/);
   assert.throws(() => new Worker(client, { drain: 'soon' }), /drain must be a number of seconds/);
   const worker = new Worker(client).on('a', () => null);
-  assert.throws(() => worker.on('a', () => null), /a has a handler already/);
-  assert.throws(() => worker.on('b'), /on needs a name and a handler/);
+  assert.throws(() => worker.on('a', () => null), /a already has a handler/);
+  assert.throws(() => worker.on('b'), /on\(\) needs a name and a handler/);
   await assert.rejects(new Worker(client).run(), /Register a handler/);
 });
 
-/** Run a worker that has one handler against a fake service. */
+/** Run a worker with one handler against a fake service. */
 async function work(fake, handler, options, act) {
   const worker = new Worker(new Yardmaster(fake.options), {
     ...{ onWarning: () => undefined, handleSignals: false, drain: 0.1, ...options },
@@ -32,7 +32,7 @@ async function work(fake, handler, options, act) {
   }
 }
 
-test('a worker ends with the error when its key is refused', async () => {
+test('run rejects when the key is refused', async () => {
   const fake = await startFake(() => [401, { error: 'A valid API key is required', code: 'UNAUTHENTICATED' }]);
   await work(
     fake,
@@ -73,7 +73,7 @@ test('/healthz returns 200 while polls are answered, and its port is free after 
   await assert.rejects(statusOf('/healthz'));
 });
 
-test('what handlers log reaches pino, and reaches the log of the job before the job ends', async () => {
+test('log entries of a handler reach pino, and reach the job before it ends', async () => {
   const fake = await startFakeJobs([jobOf('j')]);
   const lines = [];
   const onLog = toPino({ info: (fields, message) => lines.push([fields, message]) });
@@ -89,7 +89,7 @@ test('what handlers log reaches pino, and reaches the log of the job before the 
   );
 });
 
-test('callbacks that throw do not stop the worker', async () => {
+test('a worker keeps running when onWarning or onLog throws', async () => {
   const broken = () => {
     throw new Error('broken');
   };
@@ -99,7 +99,7 @@ test('callbacks that throw do not stop the worker', async () => {
   assert.deepEqual(fake.outcomes.map(({ jobId, action }) => `${action} ${jobId}`).sort(), ['complete k', 'release j']);
 });
 
-test('saving a checkpoint that cannot be written as JSON throws an error in the handler', async () => {
+test('save throws in the handler if the checkpoint is not JSON', async () => {
   const fake = await startFakeJobs([jobOf('j')]);
   const handler = (_, context) => context.save({ page: 1n });
   await work(fake, handler, { drain: '30s' }, () => until(() => fake.outcomes.length > 0));
@@ -107,7 +107,7 @@ test('saving a checkpoint that cannot be written as JSON throws an error in the 
   assert.deepEqual([action, error.message], ['fail', 'checkpoint.page is a bigint']);
 });
 
-test('a second stop releases running jobs at once, even if one outcome is invalid', async () => {
+test('a second stop releases running jobs immediately, even if one outcome is invalid', async () => {
   const refuses = ({ url, body }) => {
     if (!url.endsWith('/settle') || !body.outcomes.some(({ jobId }) => jobId === 'bad')) return undefined;
     if (body.outcomes.every(({ action }) => action === 'ack' || action === 'keepalive')) return undefined;
@@ -134,7 +134,7 @@ test('a second stop releases running jobs at once, even if one outcome is invali
   ]);
 });
 
-test('a payload that does not fit its schema fails the job without retries, and the error names the field', async () => {
+test('a payload that does not match its schema fails the job without retries, and the error names the field', async () => {
   const fake = await startFakeJobs([jobOf('j', { payload: { width: 'x' } })]);
   const issues = [{ message: 'expected a number', path: ['width'] }];
   const schema = { '~standard': { version: 1, vendor: 'test', validate: async () => ({ issues }) } };
@@ -155,7 +155,7 @@ test('a payload that does not fit its schema fails the job without retries, and 
   );
 });
 
-test('frequent progress is sent rarely, and the newest before the outcome', async () => {
+test('of frequent progress reports only some are sent, the newest one before the outcome', async () => {
   const fake = await startFakeJobs([jobOf('j')]);
   let lastedMs = 0;
   const handler = async (_, context) => {
@@ -172,7 +172,7 @@ test('frequent progress is sent rarely, and the newest before the outcome', asyn
   assert.ok(fake.outcomes.length <= lastedMs / 200 + 3, `${fake.outcomes.length} outcomes in ${lastedMs} ms`);
 });
 
-test('the last progress is sent even if the log takes longer than the interval between two reports', async () => {
+test('the last progress report is sent even if the log takes longer than the report interval', async () => {
   const answer = async ({ url }) => {
     if (!url.endsWith('/logs')) return undefined;
     await sleep(500);
@@ -192,7 +192,7 @@ test('the last progress is sent even if the log takes longer than the interval b
   );
 });
 
-test('outcomes of a job keep their order when a call with several outcomes is refused', async () => {
+test('outcomes of a job keep their order when a call with several of them is refused', async () => {
   const answer = async ({ url, body }) => {
     if (url.endsWith('/progress')) await sleep(300); // Longer than the complete would take.
     const outcomes = body?.outcomes ?? body?.settle ?? [];
@@ -212,7 +212,7 @@ test('outcomes of a job keep their order when a call with several outcomes is re
   );
 });
 
-test('a worker whose key is rate limited honors Retry-After with every call, and loses no outcome', async () => {
+test('a rate-limited worker honors Retry-After in every call and loses no outcome', async () => {
   const limited = new Map();
   const times = new Map();
   const kindOf = ({ url, body }) => (url.endsWith('/settle') ? body.outcomes[0].action : url.split('/').at(-1));
@@ -261,7 +261,7 @@ test('an ephemeral event is sent once with the token, even if it gets no respons
   );
 });
 
-test('an ephemeral event aborts its handler when the job is killed, and throws if it is refused or not JSON', async () => {
+test('an ephemeral event aborts the handler if the job was killed, and throws if it is refused or not JSON', async () => {
   const refusals = [
     [413, { error: 'Too large', code: 'TOO_LARGE' }],
     [409, { error: 'Job has been killed', code: 'JOB_KILLED', jobStatus: 'killed' }],

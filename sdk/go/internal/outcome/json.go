@@ -23,7 +23,7 @@ type tooLargeError struct {
 }
 
 func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("The %s has %s bytes of JSON, more than can be sent. Store it elsewhere and use its address.",
+	return fmt.Sprintf("The %s has %s bytes of JSON, which is too large to send. Store it elsewhere and use its URL.",
 		e.root, grouped(e.size))
 }
 

@@ -131,7 +131,7 @@ func InsteadOf(o wire.Outcome, status int, refusal string) (wire.Outcome, bool) 
 		message := "The service refuses the result: " + refusal
 		if status == http.StatusRequestEntityTooLarge {
 			message = fmt.Sprintf("The result has %s bytes of JSON, which the service refuses: %s. "+
-				"Store it elsewhere and return its address.", grouped(len(o.Result)), refusal)
+				"Store it elsewhere and return its URL.", grouped(len(o.Result)), refusal)
 		}
 		instead = invalidResult(message)
 	case Fail:

@@ -185,7 +185,7 @@ func TestARefusedOutcomeIsReplacedByOneThatCannotBeRefused(t *testing.T) {
 	failed, _ := InsteadOf(complete, 413, "result must be at most 262144 bytes of JSON")
 	expect(t, "job", failed.JobID+*failed.DeliveryToken, "atoken")
 	expect(t, "too large", errorIn(failed.Error).Message, "The result has 300,012 bytes of JSON, which the service refuses: "+
-		"result must be at most 262144 bytes of JSON. Store it elsewhere and return its address.")
+		"result must be at most 262144 bytes of JSON. Store it elsewhere and return its URL.")
 	expect(t, "is retryable", *failed.Retryable, false)
 
 	again, _ := InsteadOf(Of(nil, &RetryAfter{&fault{"x"}, time.Second}), 400, "error is invalid")
@@ -208,7 +208,7 @@ func TestAReasonIsCutAndValid(t *testing.T) {
 
 func TestAResultThatCannotBeSentIsNotRetryable(t *testing.T) {
 	failed := Of(strings.Repeat("x", maxBytes), nil)
-	const want = "The result has 16,000,002 bytes of JSON, more than can be sent. Store it elsewhere and use its address."
+	const want = "The result has 16,000,002 bytes of JSON, which is too large to send. Store it elsewhere and use its URL."
 	if failed.Retryable == nil || errorIn(failed.Error).Message != want {
 		t.Errorf("%s", failed.Error)
 	}

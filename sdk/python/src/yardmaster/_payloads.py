@@ -35,8 +35,8 @@ def as_json(value: Any, path: str) -> Any:
     """Return a value as the service would store it. Raises ValueError, which names the part that is not JSON."""
     text = json_bytes(value, path)
     if len(text) > _MOST_BYTES:
-        advice = "Store it elsewhere and use its address."
-        raise ValueError(f"The {path} has {len(text):,} bytes of JSON, more than can be sent. {advice}")
+        advice = "Store it elsewhere and use its URL."
+        raise ValueError(f"The {path} has {len(text):,} bytes of JSON, which is too large to send. {advice}")
     with suppress(RecursionError):
         stored = json.loads(text)
         if _is_shallow(stored):

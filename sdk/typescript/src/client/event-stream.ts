@@ -5,9 +5,9 @@ import { type Connect, type Received, StreamEnded } from './follow.js';
 import { headerOf, open } from './http.js';
 import { refusalOf, type Target, toError } from './transport.js';
 
-/** Time for the response to begin. */
+/** Time until the response must start. */
 const RESPONSE_MS = 10_000;
-/** The service sends a comment every 15 s. */
+/** A connection that is silent for this long is dead: the service sends a comment every 15 s. */
 const SILENT_MS = 45_000;
 
 /**
@@ -65,10 +65,10 @@ async function* messagesOf(response: IncomingMessage): AsyncGenerator<Received, 
   }
 }
 
-/** Read the lines of a response that is never silent for long. The time that the reader takes does not count. */
+/** Yield the lines of a response, and fail if it is silent for too long. Time that the reader takes doesn't count. */
 async function* linesOf(response: IncomingMessage): AsyncGenerator<string, void, undefined> {
   const chunks = response.setEncoding('utf8')[Symbol.asyncIterator]();
-  const silent = () => response.destroy(new Error(`nothing came for ${SILENT_MS / 1_000} s`));
+  const silent = () => response.destroy(new Error(`nothing arrived for ${SILENT_MS / 1_000} s`));
   for (let begun: string[] = []; ; ) {
     const timer = setTimeout(silent, SILENT_MS);
     const { done, value } = await chunks.next().finally(() => clearTimeout(timer));
@@ -82,7 +82,7 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string, void,
   }
 }
 
-/** Return the message in an event; null when it is not from the service. */
+/** Return the message in an event; null if it isn't from the service. */
 function messageIn(data = ''): Received['message'] | null {
   try {
     const message = JSON.parse(data);

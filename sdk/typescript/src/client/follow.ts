@@ -2,11 +2,11 @@ import { pause } from '../backoff.js';
 import { YardmasterError } from '../errors.js';
 import type { JobStatus, Progress } from '../wire.generated.js';
 
-/** A message of a stream. docs/streams.md lists the types and their data. */
+/** A stream message. docs/streams.md lists the types and their data. */
 export interface StreamMessage {
   /** `init`, the type of an event, or `counts`. */
   type: string;
-  /** Missing in `init` and `counts` of a space. */
+  /** Missing from `init` and `counts` in the stream of a space. */
   jobId?: string;
   jobName?: string;
   /** Only in the stream of a space. */
@@ -14,15 +14,15 @@ export interface StreamMessage {
   /** Status of the job after the event. */
   status?: JobStatus;
   data?: unknown;
-  /** Latest report of the job; only in an `init` without the scope `jobs:read`. */
+  /** Latest progress report; only in an `init` that is sent without the scope `jobs:read`. */
   progress?: Progress | null;
   /** Jobs of the space by status; only with `counts`. */
   counts?: Record<JobStatus, number>;
-  /** Number of the event in the history of the job; only after `since` or a reconnect. */
+  /** Number of the event in the job's history; only with `since` or after a reconnect. */
   seq?: number;
-  /** Whether events before this `init` are lost. */
+  /** Whether events before this `init` were lost. */
   missed?: boolean;
-  /** ISO 8601. */
+  /** Time of the event, in ISO 8601. */
   timestamp: string;
 }
 
@@ -38,32 +38,32 @@ export class StreamEnded extends Error {}
 /**
  * Opens one connection of a stream, which returns when it is closed.
  *
- * @param lastId resume after the message with this id; null for the present
+ * @param lastId ID of the message to resume after; null to start from now
  * @throws StreamEnded; YardmasterError when it is refused or breaks
  */
 export type Connect = (lastId: string | null, signal: AbortSignal) => AsyncIterable<Received>;
 
-/** Options of every stream. */
+/** Options that all streams have. */
 export interface WatchOptions {
   /** Ends the watch at any time. Leaving the loop ends it with the next message. */
   signal?: AbortSignal | undefined;
-  /** Called with the reason before each reconnect. A watch tries again forever; throw here to give up. */
+  /** Called with the reason before each reconnect. A watch reconnects forever; throw here to give up. */
   onDisconnect?: ((error: YardmasterError) => void) | undefined;
 }
 
 interface FollowOptions extends WatchOptions {
-  /** Whether it is the stream of one job, which ends with the job. */
+  /** Whether this is the stream of one job, which ends with the job. */
   isOfJob: boolean;
-  /** Number of the event after which to begin. Default: the present */
+  /** Number of the event to start after. Default: start from now */
   since?: number | undefined;
 }
 
 const FIRST_MS = 500;
 const MOST_MS = 30_000;
-/** A connection of this length counts as a success. */
+/** A connection that lasts this long resets the backoff. */
 const LASTING_MS = 5_000;
 
-/** Where a stream is. */
+/** How far a stream has been read. */
 interface Position {
   /** Id of the latest message that has one; null before the first, without `since`. */
   lastId: string | null;
@@ -72,9 +72,9 @@ interface Position {
 }
 
 /**
- * Follow a stream over all of its connections, until the caller stops reading or the job has ended.
+ * Follow a stream across reconnects, until the caller stops reading or the job ends.
  *
- * @throws YardmasterError when another connection would be refused as well; the reason of the signal
+ * @throws YardmasterError if reconnecting can't help; the reason of the signal
  */
 export async function* follow(
   connect: Connect,
@@ -88,7 +88,7 @@ export async function* follow(
     const { openedAt } = position;
     failures = openedAt !== null && performance.now() - openedAt > LASTING_MS ? 1 : failures + 1;
     onDisconnect?.(lost);
-    // Full jitter, so that clients that lost the same process do not all return at once.
+    // Full jitter, so that the clients of a process that died don't all reconnect at the same moment.
     const waitMs = Math.random() * Math.min(FIRST_MS * 2 ** Math.min(failures - 1, 10), MOST_MS);
     if (!(await pause(lost.retryAfterMs + waitMs, signal))) signal?.throwIfAborted();
   }

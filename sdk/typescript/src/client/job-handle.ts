@@ -7,15 +7,15 @@ import { follow, type StreamMessage, type WatchOptions } from './follow.js';
 import type { GetOptions } from './options.js';
 import { jobPath, type Sender } from './transport.js';
 
-/** The service waits at most this long before it responds. */
+/** Longest wait of one call: the limit of the service. */
 const WAIT_SECONDS = 20;
 
-/** Names a job. */
+/** A handle to a job. */
 export class JobHandle<Result = unknown> {
   readonly id: string;
-  /** Of the job when it was created; undefined for a handle by id. */
+  /** Name of the job; undefined for a handle made from an ID. */
   readonly name: string | undefined;
-  /** Of the job when it was created; undefined for a handle by id. */
+  /** Status of the job when it was created; undefined for a handle made from an ID. */
   readonly status: JobStatus | undefined;
   readonly #client: Sender;
 
@@ -27,10 +27,10 @@ export class JobHandle<Result = unknown> {
   }
 
   /**
-   * Wait until the job is completed. It may take as long as the job waits and is retried.
+   * Wait until the job is completed, including its time in the queue and its retries.
    *
    * @param options.timeout how long to wait. Default: no limit
-   * @returns its result
+   * @returns the result
    * @throws YardmasterError `JOB_DEAD` with the error of the job, `JOB_KILLED`, `TIMEOUT`
    */
   async result(options: { timeout?: Duration; signal?: AbortSignal } = {}): Promise<Result> {
@@ -55,7 +55,7 @@ export class JobHandle<Result = unknown> {
     }
   }
 
-  /** Return the job with its history, a page of it, or without it. */
+  /** Return the job with its history, with a page of it, or without it. */
   get(options: GetOptions & { events: false }): Promise<Job>;
   get(options?: GetOptions): Promise<JobWithEvents>;
   get({ events, signal }: GetOptions = {}): Promise<Job> {
@@ -70,19 +70,19 @@ export class JobHandle<Result = unknown> {
   }
 
   /**
-   * Watch the events of the job as they happen, until it has ended. Resume after a disconnection: each event comes once.
-   * The first message, and that after each reconnect, is `init` with the status of the job. If the job has ended and has
-   * no event after `since`, there is no message.
+   * Watch the events of the job as they happen, until the job ends. After a disconnection the watch resumes, so each
+   * event arrives once. The first message of each connection is `init`, with the status of the job. If the job has ended
+   * and has no event after `since`, there is no message.
    *
-   * @param options.since begin with the events after this number of the history; 0 for all. Default: the present
-   * @throws YardmasterError when the stream is refused; the reason of the signal
+   * @param options.since number of the event to start after; 0 for the whole history. Default: start from now
+   * @throws YardmasterError if the stream is refused; the reason of the signal
    */
   watch(options: WatchOptions & { since?: number } = {}): AsyncGenerator<StreamMessage, void, undefined> {
     const path = `/realtime/${encodeURIComponent(this.id)}`;
     return follow(eventStream(this.#client.target, path), { isOfJob: true, ...options });
   }
 
-  /** End the job. */
+  /** Kill the job: it is not retried, and a handler that is running it is aborted. */
   async kill(reason?: string, signal?: AbortSignal): Promise<void> {
     const path = jobPath(this.id, '/kill');
     await this.#client.send({ method: 'POST', path, body: JSON.stringify({ reason }) }, signal);

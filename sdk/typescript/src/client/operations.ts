@@ -12,13 +12,13 @@ export interface OperationOptions {
   limit?: number;
   /** Only count the jobs that would be changed. Default: false */
   dryRun?: boolean;
-  /** Shown with the operation. */
+  /** Reason, shown with the operation. */
   reason?: string;
-  /** When the jobs become claimable; only of requeue, and of reschedule, which needs it. */
+  /** Delay until the jobs are claimable. Only for requeue, and required for reschedule. */
   delay?: Duration;
 }
 
-/** Starts operations, which change all jobs of the space that match a filter. */
+/** Starts operations on all jobs of the space that match a filter. */
 export class Operations {
   readonly #client: Sender;
 
@@ -26,7 +26,7 @@ export class Operations {
     this.#client = client;
   }
 
-  /** Start an operation. Sent again after a lost response, it starts one nevertheless. */
+  /** Start an operation. A retry after a lost response starts no second one. */
   async start(
     action: OperationRequestAction,
     filter: OperationFilterRequest,
@@ -43,7 +43,7 @@ export class Operations {
     return this.handle((await this.#client.send<Operation>(request, signal)).id);
   }
 
-  /** Return a handle of an operation whose id is known. */
+  /** Return a handle to an existing operation. */
   handle(id: string): OperationHandle {
     return new OperationHandle(this.#client, id);
   }
@@ -52,7 +52,7 @@ export class Operations {
 const FIRST_WAIT_MS = 100;
 const MOST_WAIT_MS = 2_000;
 
-/** Names an operation. */
+/** A handle to an operation. */
 export class OperationHandle {
   readonly id: string;
   readonly #client: Sender;
@@ -66,7 +66,7 @@ export class OperationHandle {
     return `/operations/${encodeURIComponent(this.id)}`;
   }
 
-  /** Return the operation as it is now. */
+  /** Return the current state of the operation. */
   get(signal?: AbortSignal): Promise<Operation> {
     return this.#client.send({ method: 'GET', path: this.#path }, signal);
   }
@@ -85,12 +85,12 @@ export class OperationHandle {
       const operation = await this.get(signal);
       if (operation.status !== 'running') return operation;
       const leftMs = end - performance.now();
-      if (leftMs <= 0) throw new YardmasterError('TIMEOUT', `The operation is running after ${seconds} s`);
+      if (leftMs <= 0) throw new YardmasterError('TIMEOUT', `The operation is still running after ${seconds} s`);
       if (!(await pause(Math.min(waitMs, leftMs), signal))) signal?.throwIfAborted();
     }
   }
 
-  /** Cancel the operation. What it has changed stays changed. */
+  /** Cancel the operation. Jobs that it has changed stay changed. */
   async cancel(signal?: AbortSignal): Promise<void> {
     await this.#client.send({ method: 'DELETE', path: this.#path }, signal);
   }

@@ -2,23 +2,23 @@ import { Backoff, pause } from '../backoff.js';
 import { YardmasterError } from '../errors.js';
 import type { ErrorBody } from '../wire.generated.js';
 
-/** One call, which can be sent again. */
+/** One call, which can be retried. */
 export interface Request {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below `/api/v1`, percent-encoded. */
   path: string;
-  /** JSON text, unless the headers say something else. */
+  /** JSON text, unless the headers name another type. */
   body?: string | Uint8Array<ArrayBuffer> | undefined;
   headers?: Record<string, string>;
-  /** How long the response may take in addition to the usual 10 s, in milliseconds. */
+  /** Time that the response may take in addition to the usual 10 s, in milliseconds. */
   waitMs?: number;
   /** Whether to return `{items, nextCursor}`: the array of the response, and its header `x-next-cursor`. */
   isPage?: boolean;
-  /** Whether it would take effect a second time. It is sent again only if the service says that nothing was done. */
+  /** Whether a retry would take effect a second time. Such a call is retried only if it certainly had no effect. */
   isOnce?: boolean;
 }
 
-/** What a call with `isPage` returns. */
+/** Result of a call with `isPage`. */
 export interface Page<Item> {
   items: Item[];
   nextCursor: string | null;
@@ -33,13 +33,13 @@ export interface Call {
   signal: AbortSignal;
 }
 
-/** Makes an HTTP request and reads its response. It rejects without a response, and when the signal is aborted. */
+/** Makes an HTTP request and reads its response. Rejects if there is no response or the signal is aborted. */
 export type Exchange = (call: Call) => Promise<Received>;
 
-/** A response whose body was read. */
+/** A response and its body. */
 export interface Received {
   status: number;
-  /** @returns the value of a header; null without it */
+  /** @returns the value of a header; null if it is missing */
   header(name: string): string | null;
   body: string;
 }
@@ -50,17 +50,17 @@ export const viaFetch: Exchange = async ({ url, ...init }) => {
   return { status: response.status, header: (name) => response.headers.get(name), body: await response.text() };
 };
 
-/** What a target is made of, and how a worker thread gets it: as a message. */
+/** The parts of a target, in the form in which a worker thread receives them. */
 export interface TargetFields {
   /** URL of the service, without `/api/v1`. */
   url: string;
-  /** Empty if there is no key. Without one, a client can only watch the progress of a job. */
+  /** API key. If it is empty, the client can only watch the progress of a job. */
   apiKey: string;
   space: string;
   userAgent?: string | undefined;
 }
 
-/** Where calls go. The key is private, so that no print of an object that has a target shows it. */
+/** Where calls go. The key is private, so that printing an object with a target doesn't show it. */
 export class Target {
   readonly url: string;
   readonly space: string;
@@ -86,25 +86,25 @@ export class Target {
     return this.#headers;
   }
 
-  /** Return what makes the same target in another thread. */
+  /** Return the parts from which another thread makes the same target. */
   fields(): TargetFields {
     return { url: this.url, apiKey: this.#apiKey, space: this.space };
   }
 }
 
-/** Makes calls to a space, and sends them again as a client does. */
+/** Makes calls to a space and retries them as a client does. */
 export interface Sender {
   readonly target: Target;
   send<T>(request: Request, signal?: AbortSignal): Promise<T>;
 }
 
-/** A call has this long for its response, besides its wait. */
+/** Time for the response of a call, in addition to its wait. */
 const RESPONSE_MS = 10_000;
 
 export const spacePath = ({ space }: Target, rest: string): string => `/spaces/${encodeURIComponent(space)}${rest}`;
 export const jobPath = (jobId: string, rest = ''): string => `/jobs/${encodeURIComponent(jobId)}${rest}`;
 
-/** Write a query: repeat a parameter for each value of a list, and leave out what is undefined. */
+/** Return a query that repeats a parameter for each value of a list and leaves out undefined ones. */
 export function queryOf(parameters: Record<string, string | number | readonly string[] | undefined>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
@@ -115,9 +115,9 @@ export function queryOf(parameters: Record<string, string | number | readonly st
 /**
  * Make a call once.
  *
- * @param timeoutMs how long to wait for the response. Default the wait of the call and 10 s
+ * @param timeoutMs how long to wait for the response. Default: the wait of the call plus 10 s
  * @returns the JSON of a 2xx response
- * @throws YardmasterError; or the reason of the signal
+ * @throws YardmasterError; the reason of the signal
  */
 export async function send<T>(
   target: Target,
@@ -148,7 +148,7 @@ function callOf(target: Target, { method, path, body, headers }: Request, signal
   return body === undefined ? call : { ...call, body };
 }
 
-/** Return the error of a call that failed; one of the system means that there was no response. */
+/** Return the error of a failed call. A system error means that there was no response. */
 export function toError(error: unknown, why?: string): YardmasterError {
   if (error instanceof YardmasterError) return error;
   const cause = ((error as Error).cause ?? error) as { message?: string; code?: string }; // fetch has the reason in its cause.
@@ -164,7 +164,7 @@ function parse<T>(received: Received, { isPage }: Request): T {
   return (isPage ? { items: body, nextCursor: header('x-next-cursor') } : body) as T;
 }
 
-/** Return the error in a response. One that is not of the service comes from a proxy, or was cut. */
+/** Return the error in a response. If the body isn't the service's, it comes from a proxy or is incomplete. */
 export function refusalOf(received: Received): YardmasterError {
   const { status, header } = received;
   const facts = { status, requestId: header('x-request-id'), retryAfterMs: retryAfterMsOf(header('retry-after')) };
@@ -190,11 +190,11 @@ function retryAfterMsOf(header: string | null): number {
 }
 
 /**
- * Send a call until a response says what it did.
+ * Retry a call until a response says what it did.
  *
- * @param windowMs how long it is sent again
- * @param onRetry called before it is sent again; what it throws ends the call
- * @throws the last error after that time, or one that a repetition does not change
+ * @param windowMs how long to retry
+ * @param onRetry called before each retry; an error that it throws ends the call
+ * @throws the last error after that time, or one that a retry can't fix
  */
 export async function sendUntilAnswered<T>(
   target: Target,

@@ -39,56 +39,56 @@ import {
   type Target,
 } from './transport.js';
 
-/** Which jobs to list: those that pass all of these. */
+/** Filters of a job list, combined with AND. */
 export interface ListOptions {
-  /** One of these. */
+  /** Only jobs with this status, or one of several. */
   status?: JobStatus | readonly JobStatus[];
-  /** One of these. */
+  /** Only jobs with this name, or one of several. */
   name?: string | readonly string[];
-  /** All of these. */
+  /** Only jobs with this tag, or with all of several. */
   tag?: string | readonly string[];
-  /** Text in the JSON of payload, result or error, in upper or lower case. */
+  /** Only jobs with this text in the JSON of their payload, result or error. Case-insensitive. */
   q?: string;
-  /** Created at this time or later. */
+  /** Only jobs created at or after this time. */
   createdAfter?: Date | string;
-  /** Created before this time. */
+  /** Only jobs created before this time. */
   createdBefore?: Date | string;
-  /** By creation: newest first (`desc`, the default) or oldest first. */
+  /** Sort by creation time: newest first (`desc`) or oldest first (`asc`). Default: `desc` */
   order?: 'asc' | 'desc';
-  /** Jobs in one call, at most 100. Default: 50 */
+  /** Number of jobs to fetch per call, at most 100. Default: 50 */
   pageSize?: number;
 }
 
-/** Which events of the space to watch: those that pass all of these. */
+/** Filters of a space's events, combined with AND. */
 export interface WatchSpaceOptions extends WatchOptions {
-  /** Of jobs with one of these names. */
+  /** Only events of jobs with this name, or one of several. */
   name?: string | readonly string[];
-  /** One of these types, see docs/streams.md. `init` always comes. */
+  /** Only events of this type, or one of several; docs/streams.md lists them. `init` is always sent. */
   type?: string | readonly string[];
-  /** Of jobs with all of these tags. */
+  /** Only events of jobs with this tag, or with all of several. */
   tag?: string | readonly string[];
-  /** Whether to count the jobs by status: in `init`, and in messages of the type `counts`. Default: false */
+  /** Whether to count the jobs by status, in `init` and in messages of the type `counts`. Default: false */
   counts?: boolean;
 }
 
 const RETRY_SECONDS = 60;
 
-/** What `create` takes after the name. A payload that may be null may be left out. */
+/** Arguments of `create` after the name. A payload that may be null is optional. */
 type CreateArguments<Payload> = null extends Payload
   ? [payload?: Payload, options?: CreateOptions & CallOptions]
   : [payload: Payload, options?: CreateOptions & CallOptions];
 
 /**
- * A client of one space. Calls that have no response, or are refused for now, are sent again: see `retryWindow`.
+ * A client for one space. It retries calls that get no response or are refused temporarily: see `retryWindow`.
  *
- * With the types of your jobs, names, payloads and results are checked, in workers as well:
+ * Pass the types of your jobs to check names, payloads and results, in workers as well:
  *
  *     interface Jobs { resize: { payload: { image: string }; result: { bytes: number } } }
  *     const client = new Yardmaster<Jobs>();
  */
 export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender {
   readonly target: Target;
-  /** Changes many jobs. */
+  /** Bulk operations on the jobs of the space. */
   readonly operations = new Operations(this);
   readonly #windowMs: number;
 
@@ -98,7 +98,7 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
   }
 
   /**
-   * Create a job. Sent again after a lost response, it makes one job nevertheless.
+   * Create a job. A retry after a lost response makes no second job.
    *
    * @param payload a JSON object
    * @throws YardmasterError; RangeError for an invalid duration
@@ -112,7 +112,7 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
     return new JobHandle(this, created);
   }
 
-  /** Create up to 1,000 jobs with one call, in this order. */
+  /** Create up to 1,000 jobs in one call, in this order. */
   async createMany(
     jobs: readonly NewJob<Jobs>[],
     options: CallOptions = {},
@@ -125,25 +125,28 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
     body: object,
     { idempotencyKey = randomUUID(), signal }: { [K in keyof CallOptions]: CallOptions[K] | undefined },
   ) {
-    // Without `prefer`, the service would ignore an option that it does not know.
+    // Without `prefer`, the service would ignore an option that it doesn't know.
     const headers = { 'idempotency-key': idempotencyKey, prefer: 'handling=strict' };
     const path = spacePath(this.target, '/jobs');
     return this.send<T>({ method: 'POST', path, headers, body: JSON.stringify(body) }, signal);
   }
 
-  /** Return a handle of a job whose id is known, for example to wait for its result: `handle<'resize'>(id)`. */
+  /** Return a handle to an existing job, for example to wait for its result: `handle<'resize'>(id)`. */
   handle<Name extends NameOf<Jobs> = NameOf<Jobs>>(jobId: string): JobHandle<ResultOf<Jobs, Name>> {
     return new JobHandle(this, { id: jobId });
   }
 
-  /** Return a job with its history, a page of it, or without it. */
+  /** Return a job with its history, with a page of it, or without it. */
   get(jobId: string, options: GetOptions & { events: false }): Promise<Job>;
   get(jobId: string, options?: GetOptions): Promise<JobWithEvents>;
   get(jobId: string, options?: GetOptions): Promise<Job> {
     return this.handle(jobId).get(options);
   }
 
-  /** List jobs of the space, page after page: no job comes twice, whatever is created or changed in the meantime. */
+  /**
+   * List the jobs of the space, page by page. No job is listed twice, even if jobs are created or changed while you
+   * read.
+   */
   list(options: ListOptions = {}, signal?: AbortSignal): AsyncGenerator<ListedJob, void, undefined> {
     const { pageSize, createdAfter, createdBefore, ...others } = options;
     const query = queryOf({
@@ -172,14 +175,14 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
     return this.send({ method: 'GET', path: spacePath(this.target, '/stats') }, signal);
   }
 
-  /** End a job: it is not attempted any more, and a handler that works on it is aborted. */
+  /** Kill a job: it is not retried, and a handler that is running it is aborted. */
   kill(jobId: string, reason?: string, signal?: AbortSignal): Promise<void> {
     return this.handle(jobId).kill(reason, signal);
   }
 
   /**
-   * Put a dead or killed job back in the queue, with all of its attempts. After a lost response it may have the error
-   * `JOB_NOT_DEAD` although the job waits.
+   * Put a dead or killed job back in the queue with a fresh set of attempts. After a lost response, a retry may throw
+   * `JOB_NOT_DEAD` although the job was requeued.
    */
   async requeue(jobId: string, delay: Duration = 0, signal?: AbortSignal): Promise<void> {
     const body = JSON.stringify({ delaySeconds: secondsOf(delay, 'delay') });
@@ -187,10 +190,10 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
   }
 
   /**
-   * Create a job with the name, options and tags of another one. It is not sent again after a lost response, because
-   * that would make a second job.
+   * Create a job with the name, options and tags of another one. The call isn't retried after a lost response, because
+   * a retry would make a second job.
    *
-   * @param payload default: that of the other job
+   * @param payload payload of the copy. Default: the payload of the original
    */
   async copy(
     jobId: string,
@@ -201,17 +204,19 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
     return new JobHandle(this, await this.send<Job>({ ...request, body: JSON.stringify({ payload }) }, signal));
   }
 
-  /** Remove a job that has ended. After a lost response it may have the error `JOB_NOT_FOUND` although it is removed. */
+  /**
+   * Delete a job that has ended. After a lost response, a retry may throw `JOB_NOT_FOUND` although the job was deleted.
+   */
   async delete(jobId: string, signal?: AbortSignal): Promise<void> {
     await this.send({ method: 'DELETE', path: jobPath(jobId) }, signal);
   }
 
-  /** Pause the jobs of these names, or without names the whole space: they are not claimed until `resume`. */
+  /** Stop claims for these names, or without names for the whole space, until `resume`. */
   pause(names?: readonly string[], signal?: AbortSignal): Promise<void> {
     return this.#changePause('/pause', names, signal);
   }
 
-  /** End the pause of these names, or without names every pause of the space. */
+  /** Restart claims for these names, or without names for the whole space. */
   resume(names?: readonly string[], signal?: AbortSignal): Promise<void> {
     return this.#changePause('/resume', names, signal);
   }
@@ -222,18 +227,18 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
   }
 
   /**
-   * Create a token that opens some streams for a short time, for a page or another client that must not have the API key.
-   * Exactly one of `jobIds`, `tag` and `spaceId` is required.
+   * Create a short-lived token for some streams, for a web page or another client that must not have the API key. Pass
+   * exactly one of `jobIds`, `tag` and `spaceId`.
    */
   createStreamToken(request: StreamTokenRequest, signal?: AbortSignal): Promise<StreamToken> {
     return this.send({ method: 'POST', path: '/stream-tokens', body: JSON.stringify(request) }, signal);
   }
 
   /**
-   * Watch the events of the space as they happen, until the loop is left or the signal is aborted. Reconnect after a
-   * disconnection: events until the next `init` are missing, so list the jobs again.
+   * Watch the events of the space as they happen, until you leave the loop or abort the signal. After a reconnect, list
+   * the jobs again at `init`, because events before it may be missing.
    *
-   * @throws YardmasterError when the stream is refused; the reason of the signal
+   * @throws YardmasterError if the stream is refused; the reason of the signal
    */
   watch({ signal, onDisconnect, ...filter }: WatchSpaceOptions = {}): AsyncGenerator<StreamMessage, void, undefined> {
     const query = queryOf({ ...filter, counts: filter.counts ? 1 : undefined });
@@ -241,13 +246,13 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
     return follow(eventStream(this.target, path), { isOfJob: false, signal, onDisconnect });
   }
 
-  /** Make a call of the API, and send it again until a response says what it did, or the retry window is over. */
+  /** Call the API, and retry until a response says what the call did or the retry window is over. */
   send<T>(request: Request, signal?: AbortSignal): Promise<T> {
     return sendUntilAnswered<T>(this.target, request, this.#windowMs, signal);
   }
 }
 
-/** @param read gets a page by the end of its query */
+/** Yield the items of all pages. @param read gets a page by the end of its query */
 async function* pagesOf<Item>(read: (cursor: string) => Promise<Page<Item>>): AsyncGenerator<Item, void, undefined> {
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { items, nextCursor }: Page<Item> = await read(cursor);

@@ -12,13 +12,13 @@ import type { OnLog } from './pino.js';
 import { AttemptReporter, type ReportedAttempt } from './reporter.js';
 import type { OnWarning, WarningKind } from './warnings.js';
 
-/** Logs and progress hold up the end of an attempt for at most this long. */
+/** Longest time for which logs and progress may delay the end of an attempt. */
 const FLUSH_MS = 10_000;
 export const STOP_REASON = 'worker stops';
 
 type RetriedData = { attemptNumber: number };
 
-/** The run of a worker in which an attempt is made. */
+/** The worker run that an attempt belongs to. */
 export interface AttemptOwner {
   readonly target: Target;
   readonly options: { onLog: OnLog | undefined };
@@ -29,7 +29,7 @@ export interface AttemptOwner {
   /** Call the handler of a job. */
   handle(job: WorkerJob, context: Context): unknown;
   freeSlot(): void;
-  /** Forget an attempt that is over. */
+  /** Remove an attempt that is over. */
   remove(attempt: { key: number }): void;
 }
 
@@ -37,9 +37,9 @@ export interface AttemptOwner {
  * A claimed job in this worker.
  *
  *     claimed ─ack→ running ─handler returns→ unsettled ─outcome stored→ removed
- *        └ lost: nothing more is sent; it is removed when its handler has returned
+ *        └ lost: nothing more is sent; it is removed when its handler returns
  *
- * It has a slot until its handler has returned, and gets heartbeats until its outcome is stored.
+ * It has a slot until its handler returns, and gets heartbeats until its outcome is stored.
  */
 export class Attempt implements ReportedAttempt {
   readonly key: number;
@@ -50,7 +50,7 @@ export class Attempt implements ReportedAttempt {
   readonly #gone = new AbortController();
   #hasEnded = false;
   #isDraining = false;
-  /** What its handler has returned, while its log is sent. */
+  /** Outcome of the handler, while the log is being sent. */
   #end: End | null = null;
   #unsettled: Outcome[] | null = null;
 
@@ -66,12 +66,12 @@ export class Attempt implements ReportedAttempt {
     return this.#handler.signal;
   }
 
-  /** Aborted when nothing is sent any more: the job is lost, or the worker has released it. */
+  /** Aborted when nothing more may be sent: the job is lost, or the worker has released it. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
 
-  /** Whether the handler can report nothing more. */
+  /** Whether it is too late for the handler to report anything. */
   get isOver(): boolean {
     return this.gone.aborted || this.#hasEnded;
   }
@@ -89,7 +89,7 @@ export class Attempt implements ReportedAttempt {
     return { jobId: this.job.id, deliveryToken: this.job.deliveryToken, ...fields };
   }
 
-  /** Send a report. @returns its refusal, or null when it is stored; the reason when the attempt is gone before */
+  /** Send a report. @returns null if it is stored; the refusal, or the reason if the attempt is aborted first */
   report(fields: Fields): Promise<Error | null> {
     return new Promise((resolve) => {
       const isGone = () => resolve(this.gone.reason as Error);
@@ -102,7 +102,7 @@ export class Attempt implements ReportedAttempt {
     });
   }
 
-  /** Send an event once, which is not stored. @throws its refusal; the reason when the attempt is gone before */
+  /** Send an ephemeral event once. @throws the refusal, or the reason if the attempt is aborted first */
   async reportEphemeral(data: unknown): Promise<void> {
     const { id, deliveryToken } = this.job;
     const path = jobPath(id, '/event?ephemeral=true');
@@ -110,7 +110,7 @@ export class Attempt implements ReportedAttempt {
     await send(this.#session.target, { method: 'POST', path, headers, body: JSON.stringify(data ?? null) }, this.gone);
   }
 
-  /** Call the handler, once the ack has succeeded. */
+  /** Call the handler after a successful ack. */
   start(): void {
     if (this.#session.isDraining) {
       this.#settle([this.outcome(releaseOf(0, STOP_REASON))]);
@@ -120,7 +120,7 @@ export class Attempt implements ReportedAttempt {
     void this.#run();
   }
 
-  /** Free the slot of a job that this worker does not have any more, and forget it. */
+  /** Remove a job that this worker no longer has, and free its slot. */
   drop(): void {
     this.#session.freeSlot();
     this.#session.remove(this);
@@ -144,12 +144,12 @@ export class Attempt implements ReportedAttempt {
       this.drop();
       return;
     }
-    const progress = await reporter.lastProgress(FLUSH_MS); // First, because the reporter must send nothing while the log is sent.
+    const progress = await reporter.lastProgress(FLUSH_MS); // First, so that the reporter sends nothing while the log is sent.
     await this.log.close(FLUSH_MS);
     this.#settle([...(progress ? [this.outcome({ action: 'progress', ...progress })] : []), this.outcome(end)]);
   }
 
-  /** Send the last outcomes, and free the slot, so that the next poll can carry them. */
+  /** Queue the last outcomes and free the slot, so that the next poll can carry them. */
   #settle(outcomes: Outcome[]): void {
     if (this.gone.aborted) {
       this.drop();
@@ -163,15 +163,15 @@ export class Attempt implements ReportedAttempt {
   }
 
   #settled(error: Error | null): void {
-    if (error === STOPPED) return; // The end of the session sends it again.
+    if (error === STOPPED) return; // The session sends it again when it ends.
     if (error instanceof YardmasterError)
       this.warn(abortReasonOf(error) ? 'lost' : 'report', `the outcome of a job was refused: ${error.message}`);
     this.#session.remove(this);
   }
 
   /**
-   * Abort the handler. Unless the worker drains, nothing is sent from now on. An attempt whose outcome is on its way is
-   * left alone, because the service reports the effect of that outcome too.
+   * Abort the handler. Unless the worker is draining, nothing more is sent. An attempt whose outcome is being sent is
+   * left alone, because the reason may be an effect of that very outcome.
    */
   abort(reason: Aborted): void {
     if (this.#unsettled !== null || this.gone.aborted) return;
@@ -182,10 +182,13 @@ export class Attempt implements ReportedAttempt {
     }
     this.#handler.abort(reason);
     if (reason instanceof DeliveryLost || reason instanceof TimedOut)
-      this.warn('lost', `a handler is aborted: ${reason.message}`);
+      this.warn('lost', `a handler was aborted: ${reason.message}`);
   }
 
-  /** An event of the stream may be about an earlier attempt: only what is certain aborts, a heartbeat finds the rest. */
+  /**
+   * Abort the handler if an event of the stream proves that the job is lost. An event can be about an earlier attempt,
+   * so any other one triggers a heartbeat, which finds out.
+   */
   onMessage({ type, data }: StreamMessage): void {
     if (type === 'killed') this.abort(new Killed());
     else if (type === 'dead') this.abort(new TimedOut());
@@ -193,7 +196,7 @@ export class Attempt implements ReportedAttempt {
     else if (this.#unsettled === null) this.#session.heartbeats.beatNow();
   }
 
-  /** End the attempt with the worker. @returns the outcomes that are not stored; a release, if it has none */
+  /** End the attempt because the worker stops. @returns its unstored outcomes, or a release if it has none */
   close(): Outcome[] {
     if (this.gone.aborted) return [];
     const unsettled = this.#unsettled ?? [this.outcome(this.#end ?? releaseOf(0, STOP_REASON))];

@@ -5,7 +5,7 @@ import type { Report } from './outbox.js';
 import { releaseOf } from './outcomes.js';
 import type { Session } from './session.js';
 
-/** Begin with the jobs of a poll. They are acked with one call, and each handler starts after its ack. */
+/** Start the jobs of a poll. One call acks them all, and each handler starts after its ack. */
 export function beginJobs(session: Session, jobs: readonly ClaimedJob[]): void {
   const known = jobs.filter(({ name }) => session.handlerOf(name) !== null);
   for (const job of jobs) if (!known.includes(job)) releaseUnknown(session, job);
@@ -22,9 +22,9 @@ function ackOf(attempt: Attempt): Report {
   return { outcome: attempt.outcome({ action: 'ack' }), done };
 }
 
-/** Another worker may know the name, so the job must not fail. */
+/** Release a job without a handler. It must not fail, because another worker may have a handler. */
 function releaseUnknown(session: Session, { id: jobId, name, deliveryToken }: ClaimedJob): void {
-  const message = `there is no handler for ${name}; its job is released`;
+  const message = `no handler for ${name}, so its job is released`;
   session.warn({ kind: 'unknownName', message, jobIds: [jobId] });
   const release = releaseOf(0, `the worker has no handler for ${name}`);
   session.outbox.add({ outcome: { jobId, deliveryToken, ...release } as Outcome, done: () => undefined });

@@ -5,32 +5,32 @@ import type { LogEntry } from './job-log.js';
 
 /** Longest delay that the service accepts, in seconds. */
 const MOST_DELAY = 31_622_400;
-/** Characters of a reason. The rest is cut. */
+/** Maximum length of a reason, in characters. The rest is cut. */
 const MOST_REASON = 1_000;
-/** Part of a percent by which a rounding error may exceed 0 to 100. */
+/** Percentage points by which a rounding error may leave the range 0 to 100. */
 const ROUNDING = 1e-6;
 
-/** What a handler knows about its job. */
+/** The job that a handler receives. */
 export interface WorkerJob<Payload = unknown> {
   id: string;
   name: string;
   payload: Payload;
-  /** Number of this attempt, from 1. */
+  /** Number of this attempt, starting at 1. */
   attempt: number;
-  /** Attempts after the first. */
+  /** Maximum number of retries after the first attempt. */
   maxRetries: number;
-  /** Longest time between two heartbeats, which the worker sends. */
+  /** Longest time between heartbeats, which the worker sends. */
   timeoutSeconds: number;
   createdAt: Date;
 }
 
-/** Progress of parts of the work: percent, or percent and a message. */
+/** Progress of parts of the work by name: a percentage, or a percentage and a message. */
 export type SubProgress = Record<string, number | ProgressSubProgressValue>;
 
-/** Writes to the log of the job, in batches. The metadata is a JSON object. */
+/** Writes to the log of the job, in batches. Metadata is a JSON object. */
 export type Log = Record<LogEntryLevel, (message: string, metadata?: object) => void>;
 
-/** What a handler returns to give its job back without an attempt. */
+/** What a handler returns to release its job without using up an attempt. */
 export class Released {
   constructor(
     readonly delaySeconds: number,
@@ -40,38 +40,40 @@ export class Released {
 
 /** Options of an event. */
 export interface EventOptions {
-  /** Default: false */
+  /** Whether to send the event to open streams only, without storing it. Default: false */
   ephemeral?: boolean;
 }
 
-/** What a handler may do about its job. */
+/** What a handler can do with its job. */
 export interface Context<Checkpoint = unknown> {
   /** Aborted with a reason: `Killed`, `DeliveryLost`, `TimedOut` or `Draining`. */
   readonly signal: AbortSignal;
-  /** What the latest `save` of any attempt has stored; null without one. */
+  /** Latest checkpoint, saved by an earlier attempt; null without one. */
   readonly checkpoint: Checkpoint | null;
+  /** Log of the job. */
   readonly log: Log;
   /**
-   * Show how far the work is. It does not wait for the service. When it is called often, the newest report is sent, at
-   * most every 200 ms, and the last one in any case.
+   * Report progress, without waiting for the service. Call it as often as you like: the SDK sends the newest report at
+   * most every 200 ms, and always sends the last one.
    *
    * @param percent 0 to 100
    * @throws TypeError for an invalid argument
    */
   progress(percent: number, message: string, subProgress?: SubProgress): Promise<void>;
-  /** Store a checkpoint for the next attempt, any JSON value. Resolves when it is stored. */
+  /** Save a checkpoint, any JSON value, for the next attempt. Resolves when it is stored. */
   save(checkpoint: Checkpoint): Promise<void>;
   /**
-   * Add an event with any JSON value to the history. Resolves when it is stored, or when the storage is full.
+   * Add an event with any JSON value to the job's history. Resolves when it is stored, or dropped because storage is
+   * full.
    *
-   * An ephemeral one is stored nowhere: it is sent once, to the streams that are open, and may be lost.
+   * An ephemeral event isn't stored: it is sent once to open streams and may be lost.
    */
   event(data: unknown, options?: EventOptions): Promise<void>;
-  /** Return its value from the handler: the job goes back to the queue, and no attempt is counted. */
+  /** Return this from the handler to put the job back in the queue without using up an attempt. */
   release(options?: { delay?: Duration; reason?: string }): Released;
 }
 
-/** Where a context sends what a handler reports. */
+/** Receives what a handler reports through its context. */
 export interface Reporter {
   signal: AbortSignal;
   checkpoint: unknown;
@@ -89,7 +91,7 @@ export interface ProgressReport {
 
 const LEVELS: readonly LogEntryLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
-/** Make the context of an attempt. */
+/** Create the context of an attempt. */
 export function contextOf(reporter: Reporter): Context {
   const logAt = (level: LogEntryLevel) => (message: string, metadata?: object) =>
     reporter.log({ level, message: String(message), metadata, timestamp: new Date().toISOString() });
@@ -110,16 +112,16 @@ export function contextOf(reporter: Reporter): Context {
   };
 }
 
-/** Return a percentage; one that a rounding error has put outside 0 to 100 is 0 or 100. @throws TypeError */
+/** Check a percentage, and clamp a rounding error to 0 or 100. @throws TypeError */
 function percentOf(value: unknown, name: string): number {
   if (typeof value === 'number' && value >= -ROUNDING && value <= 100 + ROUNDING)
     return Math.min(Math.max(value, 0), 100);
-  throw new TypeError(`${name} must be a number from 0 to 100; it is ${value}`);
+  throw new TypeError(`${name} must be a number from 0 to 100; got ${value}`);
 }
 
 function progressOf(percent: number, message: string, subProgress?: SubProgress): ProgressReport {
   const report = { percent: percentOf(percent, 'percent'), message };
-  if (typeof message !== 'string' || message === '') throw new TypeError('message must be a text that is not empty');
+  if (typeof message !== 'string' || message === '') throw new TypeError('message must be a non-empty string');
   if (subProgress === undefined) return report;
   const parts = Object.entries(subProgress).map(([name, part]) => {
     const given = typeof part === 'number' ? { percent: part } : part;

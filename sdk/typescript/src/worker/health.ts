@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:http';
 
-/** Polls may be without an answer for this long. */
+/** How long a poll may go unanswered. */
 const SILENT_MS = 60_000;
 
-/** Serves `/healthz`: 200, or 503 when no poll was answered for 60 s. Without a free slot there is no poll to answer. */
+/** Serves `/healthz`: 200, or 503 if no poll was answered for 60 s. A worker without a free slot doesn't poll. */
 export class Health {
   #askedAt: number | null = null;
   #server: Server | null = null;
 
-  /** A poll has begun, or is repeated. */
+  /** Note the start or the retry of a poll. */
   asked(): void {
     this.#askedAt ??= performance.now();
   }

@@ -1,5 +1,5 @@
-// A thread that sends the heartbeats of all running jobs of a worker, one call for all. Its event loop is not that of
-// the handlers, so a handler that blocks theirs keeps its job.
+// A thread that sends the heartbeats of all running jobs of a worker in one call. Because it has its own event loop, a
+// handler that blocks the main one keeps its job.
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Backoff, pause } from '../backoff.js';
@@ -14,7 +14,7 @@ const MOST_INTERVAL_MS = 60_000;
 const RESPONSE_MS = { least: 2_000, most: 10_000 };
 const BLOCKED_MS = 5_000;
 const LOOK_MS = 500;
-/** A lost heartbeat is repeated within this time, unless the key has made too many calls: its jobs do not wait. */
+/** A lost heartbeat is retried within this time, unless the key is rate-limited. */
 const MOST_WAIT_MS = 5_000;
 
 interface Job {
@@ -54,7 +54,7 @@ parentPort?.on('message', (message: ToThread) => {
   else void beat();
 });
 
-/** Set the timer, unless heartbeats are sent now. Without jobs, it is set by the next one. */
+/** Set the timer, unless heartbeats are being sent. Without jobs, the next job sets it. */
 function schedule(at: number): void {
   if (isBeating) return;
   clearTimeout(timer);
@@ -86,9 +86,9 @@ async function beat(): Promise<void> {
       if (error instanceof YardmasterError && error.isOfKey) report({ type: 'keyRefused', refusal: sent(error) });
       const shortest = [...jobs.values()].reduce((least, { intervalMs }) => Math.min(least, intervalMs), MOST_WAIT_MS);
       const waitMs = backoff.next(error);
-      const isLimited = error instanceof YardmasterError && error.code === 'RATE_LIMITED'; // Any call before is refused.
+      const isLimited = error instanceof YardmasterError && error.code === 'RATE_LIMITED'; // Any earlier call is refused.
       await pause(isLimited ? waitMs : Math.min(waitMs, shortest / 2));
-      isDueNow = jobs.size > 0; // A lost heartbeat is repeated soon, and not only at the next one.
+      isDueNow = jobs.size > 0; // Retry a lost heartbeat soon instead of when the next one is due.
     }
   } while (isDueNow);
   isBeating = false;
@@ -133,7 +133,7 @@ setInterval(() => {
   } else if (!isReported && jobs.size > 0 && performance.now() - turnedAt > BLOCKED_MS) {
     isReported = true;
     const jobIds = [...jobs.values()].map(({ jobId }) => jobId);
-    if (writesWarnings) writeSync(2, `yardmaster: the event loop is blocked, by a handler of ${jobIds.join(', ')}\n`);
+    if (writesWarnings) writeSync(2, `yardmaster: a handler is blocking the event loop: ${jobIds.join(', ')}\n`);
     report({ type: 'blocked', jobIds });
   }
 }, LOOK_MS);

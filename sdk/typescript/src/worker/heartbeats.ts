@@ -7,20 +7,20 @@ import { HEARTBEAT_THREAD } from './heartbeat-thread.generated.js';
 
 const TURN_MS = 500;
 
-/** What heartbeats find out. */
+/** What heartbeats reveal. */
 export interface HeartbeatHandlers {
-  /** A job is lost. @param key that it was started with */
+  /** Called when a job is lost. @param key the key passed to `start` */
   refused(key: number, refusal: YardmasterError): void;
-  /** The event loop was blocked for 5 s while these jobs ran. It is called once it is free again. */
+  /** Called once the event loop is free again, after being blocked for 5 s while these jobs ran. */
   blocked(jobIds: string[]): void;
-  /** The worker must end. */
+  /** Called when the worker can't continue. */
   failed(error: Error): void;
 }
 
 const errorOf = ({ code, message, status, jobStatus }: SentRefusal) =>
   new YardmasterError(code, message, { status, jobStatus });
 
-/** Heartbeats of running jobs, which a thread sends. */
+/** Sends the heartbeats of running jobs from a thread. */
 export class Heartbeats {
   readonly #thread: Thread;
   readonly #turning: NodeJS.Timeout;
@@ -31,8 +31,8 @@ export class Heartbeats {
     const workerData: HeartbeatData = { target: target.fields(), turns, writesWarnings };
     this.#turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
     this.#turning.unref();
-    // Its program is given as text, because a bundled worker has no file for it. A thread inherits the options of Node.js, but
-    // those of a program that is itself given as text would apply to this one.
+    // The thread's program is passed as text, because a bundled worker has no file for it. A thread inherits the Node.js
+    // options, but the option of a main program that is itself passed as text must not apply to this one.
     const isText = process.execArgv.some((option) => option.startsWith('--input-type'));
     this.#thread = new Thread(HEARTBEAT_THREAD, { workerData, eval: true, ...(isText && { execArgv: [] }) });
     this.#thread.unref();
@@ -44,7 +44,7 @@ export class Heartbeats {
     });
   }
 
-  /** Send heartbeats of a job, until `end`. */
+  /** Send heartbeats for a job until `end`. */
   start(key: number, { id: jobId, deliveryToken, timeoutSeconds }: ClaimedJob): void {
     this.#post({ type: 'start', key, jobId, deliveryToken, timeoutSeconds });
   }
@@ -53,7 +53,7 @@ export class Heartbeats {
     this.#post({ type: 'end', key });
   }
 
-  /** Send one for each job now, to find out which jobs are lost. */
+  /** Send a heartbeat for every job now, to find out which jobs are lost. */
   beatNow(): void {
     this.#post({ type: 'beatNow' });
   }

@@ -14,7 +14,7 @@ const ENTRY_BYTES = 15_000; // The service takes 16 KB.
 
 const compress = promisify(gzip);
 
-/** An entry of the log of a job. */
+/** An entry in the log of a job. */
 export interface LogEntry {
   level: LogEntryLevel;
   message: string;
@@ -22,7 +22,7 @@ export interface LogEntry {
   timestamp: string;
 }
 
-/** Sends the log of a job in batches, in its order. While it cannot, it keeps the newest entries. */
+/** Sends the log of a job in batches and in order. While the service is unavailable, it keeps the newest entries. */
 export class JobLog {
   readonly #target: Target;
   readonly #jobId: string;
@@ -51,7 +51,7 @@ export class JobLog {
     this.#sending ??= this.#send();
   }
 
-  /** Send the rest, and drop what cannot be sent in this time. */
+  /** Send the rest, and drop entries that can't be sent within this time. */
   async close(limitMs: number): Promise<void> {
     this.#isClosed = true;
     this.#hurry.wake();
@@ -92,7 +92,7 @@ export class JobLog {
     return [...batch, ...this.#lines.splice(0, taken)];
   }
 
-  /** Send a batch until the service responds. One whose response was lost may be stored twice. */
+  /** Send a batch, and retry until the service responds. A batch whose response is lost may be stored twice. */
   async #post(batch: string[]): Promise<void> {
     const headers = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
     const body = new Uint8Array(await compress(`${batch.join('\n')}\n`));
@@ -113,16 +113,16 @@ export class JobLog {
   }
 }
 
-/** Return an entry as JSON. One that is too long is cut, because it would refuse its whole batch. */
+/** Return an entry as JSON. If it is too long, it is cut, because the service would refuse the whole batch. */
 function lineOf(entry: LogEntry): string {
   const line = textOf(entry);
   if (Buffer.byteLength(line) <= ENTRY_BYTES) return line;
-  // A character may need six bytes of JSON.
+  // A character can take six bytes of JSON.
   const cut = `${entry.message.slice(0, ENTRY_BYTES / 6 - 50)} …`;
   return JSON.stringify({ ...entry, message: cut, metadata: { cut: true } });
 }
 
-/** Metadata that JSON cannot represent is left out. */
+/** Return an entry as JSON, without metadata that JSON can't represent. */
 function textOf(entry: LogEntry): string {
   try {
     return JSON.stringify(entry);

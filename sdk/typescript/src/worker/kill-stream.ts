@@ -3,9 +3,9 @@ import { follow, type StreamMessage } from '../client/follow.js';
 import { queryOf, spacePath, type Target } from '../client/transport.js';
 import { JOB_LOST_EVENTS } from '../wire.generated.js';
 
-/** After this many failures in a row there is a warning. */
+/** Number of failures in a row after which the worker warns. */
 const FAILURES_BEFORE_WARNING = 5;
-/** A longer query is refused with its headers. Then the stream has all names. */
+/** Longest query that fits the header limit. With a longer one, the stream isn't filtered by name. */
 const MOST_QUERY = 6_000;
 
 function pathOf(target: Target, names: readonly string[]): string {
@@ -14,17 +14,17 @@ function pathOf(target: Target, names: readonly string[]): string {
   return `/realtime${spacePath(target, `?${query}`)}`;
 }
 
-/** Where the events of the space go. */
+/** Callbacks for the events of the space. */
 export interface KillStreamHandlers {
-  /** Gets `init` as well. What happened before it is not in the stream. */
+  /** Called with each message, including `init`. Earlier events are missing from the stream. */
   message(message: StreamMessage): void;
-  /** @param why the stream can't be opened */
+  /** Called if the stream can't be opened. @param why the reason */
   missing(why: string): void;
 }
 
 /**
- * Follow the ends of attempts in the space until the signal is aborted. Without the scope `jobs:read` there is no stream,
- * and heartbeats find out instead.
+ * Follow the events that end attempts in the space, until the signal is aborted. Without the scope `jobs:read` there is
+ * no stream, and heartbeats find out instead.
  */
 export async function followKills(
   target: Target,

@@ -5,21 +5,21 @@ import type { Outcome, Settled } from '../wire.generated.js';
 import { failureIn, MOST_OUTCOMES, settle, settleEach } from './settle.js';
 import type { OnWarning } from './warnings.js';
 
-/** Outcomes are collected for this long, so that several go in one call. */
+/** How long to collect outcomes, so that one call carries several. */
 const COLLECT_MS = 5;
-/** Limits of the service: outcomes and bytes of a settle call, and of a poll. The bytes are well below 5 MB and 1 MB. */
+/** Maximum outcomes and bytes of a settle call and of a poll. The service accepts 5 MB and 1 MB. */
 const SETTLE = { count: MOST_OUTCOMES, bytes: 3_000_000 };
 const TURN = { count: 50, bytes: 500_000 };
-/** After so many failures of a call there is a warning. */
+/** Number of failures of a call after which the worker warns. */
 export const FAILURES_BEFORE_WARNING = 3;
 
-/** The end of a report that was not sent before the worker stopped. */
+/** Passed to `done` if the worker stopped before a report was stored. */
 export const STOPPED = new Error('The worker has stopped');
 
-/** An outcome on its way to the service. */
+/** An outcome to send to the service. */
 export interface Report {
   outcome: Outcome;
-  /** Called once: with null when it is stored; otherwise with the refusal, or STOPPED. */
+  /** Called once: with null if the outcome is stored, otherwise with the refusal or STOPPED. */
   done(error: Error | null): void;
 }
 
@@ -27,7 +27,7 @@ export interface Report {
  * Sends outcomes until the service has accepted or refused each of them.
  *
  *     add → queue ─ next poll ──────┬─ accepted or refused → done
- *                 └ settle, ≤ 5 ms ─┘  no answer → settle again, after a while
+ *                 └ settle, ≤ 5 ms ─┘  no answer → settle again, with backoff
  */
 export class Outbox {
   readonly #target: Target;
@@ -40,7 +40,7 @@ export class Outbox {
   #timer: NodeJS.Timeout | null = null;
 
   /**
-   * @param fail ends the worker, when the key is refused
+   * @param fail ends the worker if the key is refused
    * @param changed is called when a report is done
    */
   constructor(target: Target, handlers: { warn: OnWarning; fail: (error: Error) => void; changed: () => void }) {
@@ -55,23 +55,23 @@ export class Outbox {
     return this.#pending === 0;
   }
 
-  /** Send no more. Reports that are not done end with STOPPED. */
+  /** Stop sending. Unfinished reports get STOPPED. */
   stop(): void {
     this.#stopping.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     for (const { report } of this.#queue.splice(0)) this.#finish(report, STOPPED);
   }
 
-  /** Send reports, in their order. */
+  /** Queue reports, and send them in order. */
   add(...reports: Report[]): void {
-    // What is not representable as JSON throws here, before anything has changed.
+    // A report that JSON can't represent throws here, before anything has changed.
     const sized = reports.map((report) => ({ report, bytes: JSON.stringify(report.outcome).length }));
     this.#queue.push(...sized);
     this.#pending += reports.length;
     this.#timer ??= setTimeout(() => this.#flush(), COLLECT_MS);
   }
 
-  /** Send reports with a call of their own. */
+  /** Send reports in a separate call. */
   sendNow(reports: Report[]): void {
     this.#pending += reports.length;
     void this.#deliver(reports);
@@ -82,12 +82,16 @@ export class Outbox {
     return this.#takeSome(TURN);
   }
 
-  /** Finish the reports of a poll by its response, or send them again when it failed. */
+  /** Finish the reports that a poll carried, or send them again if it failed. */
   answered(reports: Report[], response: Settled[] | Error): void {
     if (reports.length === 0) return;
     if (response instanceof Error) void this.#deliver(reports, response);
     else if (response.length === reports.length) void this.#deliver(...this.#accept(reports, response));
-    else void this.#deliver(reports, new YardmasterError('NO_RESPONSE', 'The poll has not one entry for each outcome'));
+    else
+      void this.#deliver(
+        reports,
+        new YardmasterError('NO_RESPONSE', 'The response does not have one entry per outcome'),
+      );
   }
 
   #flush(): void {
@@ -106,7 +110,7 @@ export class Outbox {
     return this.#queue.splice(0, taken).map(({ report }) => report);
   }
 
-  /** Send reports until each is done. @param error why they must be sent again, after a while */
+  /** Send reports until each is done. @param error a failure to wait for first */
   async #deliver(reports: Report[], error: Error | null = null): Promise<void> {
     const { signal } = this.#stopping;
     const backoff = new Backoff();
@@ -124,13 +128,13 @@ export class Outbox {
 
   async #waitAfter(failure: Error, backoff: Backoff, left: readonly Report[]): Promise<void> {
     if (backoff.failures === FAILURES_BEFORE_WARNING) {
-      const message = `reports fail and are sent again: ${failure.message}`;
+      const message = `reports fail and are retried: ${failure.message}`;
       this.#warn({ kind: 'unavailable', message, jobIds: left.map(({ outcome }) => outcome.jobId) });
     }
     await pause(backoff.next(failure), this.#stopping.signal);
   }
 
-  /** Make one call with reports. @returns those to be sent again, and why */
+  /** Make one call with reports. @returns the reports to send again, and why */
   async #settle(reports: Report[]): Promise<[Report[], Error | null]> {
     try {
       const outcomes = reports.map(({ outcome }) => outcome);
@@ -140,7 +144,7 @@ export class Outbox {
     }
   }
 
-  /** Finish reports by their entries. @returns those to be sent again, and why */
+  /** Finish reports according to their entries. @returns the reports to send again, and why */
   #accept(reports: Report[], entries: Settled[]): [Report[], Error | null] {
     let why: Error | null = null;
     const again = reports.filter((report, i) => {
@@ -153,7 +157,7 @@ export class Outbox {
     return [again, why];
   }
 
-  /** A call was refused as a whole: one of its outcomes is invalid. So send each alone. */
+  /** Send each report alone, because one of them is invalid and the whole call was refused. */
   async #refused(reports: Report[], refusal: YardmasterError): Promise<void> {
     if (refusal.isOfKey) for (const report of reports) this.#finish(report, refusal);
     else {

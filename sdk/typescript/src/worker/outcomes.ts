@@ -7,19 +7,19 @@ import { bytesOf, describe, UNREADABLE } from './thrown.js';
 
 type WithoutJob<O> = O extends Outcome ? Omit<O, 'jobId' | 'deliveryToken'> : never;
 
-/** An outcome without its job. */
+/** The fields of an outcome without its job. */
 export type Fields = WithoutJob<Outcome>;
 
-/** How an attempt ends. */
+/** An outcome that ends an attempt, without its job. */
 export type End = WithoutJob<CompleteOutcome | FailOutcome | ReleaseOutcome>;
 
-/** Characters of a name that the service can't refuse. */
+/** Maximum length of a name that the service accepts in any case, in characters. */
 const MOST_NAME = 100;
 
 /**
- * Call a handler, and return how its attempt ends, whatever it returns, throws or gives as a reason.
+ * Call a handler and return the end of its attempt, whatever it returns or throws.
  *
- * @param failed gets the error of an attempt that fails unexpectedly: not by `NonRetryable` or `RetryAfter`
+ * @param failed called with the error of an attempt that fails by anything but `NonRetryable` and `RetryAfter`
  */
 export async function outcomeOf(
   call: () => unknown,
@@ -46,11 +46,11 @@ function failureOf(thrown: unknown, failed: (error: ErrorObject) => void): End {
     failed(error);
     return { action: 'fail', error };
   } catch {
-    return { action: 'fail', error: { name: 'Error', message: UNREADABLE } }; // A revoked proxy, for example.
+    return { action: 'fail', error: { name: 'Error', message: UNREADABLE } }; // For example, a revoked proxy.
   }
 }
 
-/** Return a result as the service stores it, whatever happens to its object later; an error for one that it can't store. */
+/** Return a copy of a result as the service stores it, or an error if it can't be stored. */
 function storedOf(result: unknown): { value: unknown } | { error: ErrorObject } {
   try {
     return { value: JSON.parse(jsonOf(result, 'result')) };
@@ -62,10 +62,10 @@ function storedOf(result: unknown): { value: unknown } | { error: ErrorObject } 
 
 const invalidResult = (message: string) => ({ name: 'InvalidResult', message });
 
-/** Return the error of a result that is too large. @param rule which limit it exceeds */
+/** Return the error for a result that is too large. @param rule the limit that it exceeds */
 export function tooLarge(result: unknown, rule: string): ErrorObject {
   const bytes = bytesOf(JSON.stringify(result) ?? 'null').toLocaleString('en-US');
-  const advice = 'Store it elsewhere and return its address.';
+  const advice = 'Store it elsewhere and return its URL.';
   return invalidResult(`The result has ${bytes} bytes of JSON, which the service refuses: ${rule}. ${advice}`);
 }
 
@@ -76,9 +76,9 @@ export const releaseOf = (delaySeconds: number, reason?: string): End => ({
 });
 
 /**
- * Return what to send instead of an outcome that the service refuses as invalid or too large.
+ * Replace an outcome that the service refused as invalid or too large.
  *
- * @returns an outcome that it can't refuse for its content; null for a report that ends no attempt
+ * @returns an outcome whose content the service accepts; null for a report that doesn't end an attempt
  */
 export function insteadOf(outcome: Outcome, { status, message }: YardmasterError): Outcome | null {
   const { jobId, deliveryToken = null } = outcome;

@@ -8,12 +8,12 @@ import { FAILURES_BEFORE_WARNING, type Report } from './outbox.js';
 import type { Session } from './session.js';
 
 const WAIT_SECONDS = 20;
-/** Slots are collected for this long, so that one call claims jobs for several. It is less than for outcomes. */
+/** How long to collect free slots, so that one poll claims jobs for several. Shorter than for outcomes. */
 const COLLECT_MS = 2;
-/** Most jobs that a poll may ask for. */
+/** Maximum number of jobs per poll. */
 const MOST_JOBS = 50;
 
-/** Claims jobs while there is room for them, one call at a time. */
+/** Claims jobs while there are free slots, one call at a time. */
 export class Poller {
   readonly #workerId: string;
   readonly #health: Health;
@@ -23,7 +23,7 @@ export class Poller {
     this.#health = health;
   }
 
-  /** Poll until the signal. */
+  /** Poll until the signal is aborted. */
   async run(session: Session, signal: AbortSignal): Promise<void> {
     let backoff = new Backoff();
     while (await hasSlot(session, signal)) {
@@ -44,7 +44,9 @@ export class Poller {
     }
   }
 
-  /** With outcomes, the service does not wait for a job: they are confirmed at once, and the next poll waits. */
+  /**
+   * A poll with outcomes doesn't wait for a job, so that the outcomes are confirmed immediately. The next poll waits.
+   */
   async #poll(session: Session, reports: readonly Report[], signal: AbortSignal): Promise<PolledJobs> {
     const { autoAck } = session.options;
     const waitSeconds = reports.length === 0 ? WAIT_SECONDS : 0;
@@ -76,7 +78,9 @@ async function hasSlot(session: Session, signal: AbortSignal): Promise<boolean> 
   return !signal.aborted;
 }
 
-/** Whether a poll is refused for good. One with outcomes may be refused because of them, so it is tried without. */
+/**
+ * Whether a retry of a poll is pointless. A poll with outcomes may be refused because of them, so it is tried without.
+ */
 function isFinal(error: unknown, reports: readonly Report[]): boolean {
   if (!(error instanceof YardmasterError)) return true;
   return !error.isTemporary && (reports.length === 0 || error.isOfKey);

@@ -13,26 +13,26 @@ const PROGRESS_MS = 200;
 
 const isFull = (error: unknown) => error instanceof YardmasterError && error.code === 'STORAGE_FULL';
 
-/** The attempt for which a reporter sends. */
+/** The attempt whose reports a reporter sends. */
 export interface ReportedAttempt {
   readonly job: ClaimedJob;
   readonly log: JobLog;
   /** Signal of the handler. */
   readonly signal: AbortSignal;
-  /** Aborted when nothing is sent any more. */
+  /** Aborted when nothing more may be sent. */
   readonly gone: AbortSignal;
-  /** Whether the handler can report nothing more. */
+  /** Whether it is too late for the handler to report anything. */
   readonly isOver: boolean;
   throwIfOver(): void;
   warn(kind: WarningKind, message: string): void;
-  /** Send a report. @returns its refusal, or null when it is stored */
+  /** Send a report. @returns null if it is stored, otherwise the refusal */
   report(fields: Fields): Promise<Error | null>;
   reportEphemeral(data: unknown): Promise<void>;
   /** Abort the handler. */
   abort(reason: Aborted): void;
 }
 
-/** Sends what the handler of an attempt reports. */
+/** Sends the reports of one attempt's handler. */
 export class AttemptReporter implements Reporter {
   readonly #attempt: ReportedAttempt;
   readonly #onLog: (entry: LogEntry) => void;
@@ -41,7 +41,7 @@ export class AttemptReporter implements Reporter {
   #inFlight: Promise<void> | null = null;
   #isClosed = false;
 
-  /** @param onLog also gets what the handler logs */
+  /** @param onLog also called with what the handler logs */
   constructor(attempt: ReportedAttempt, onLog: (entry: LogEntry) => void) {
     this.#attempt = attempt;
     this.#onLog = onLog;
@@ -60,7 +60,11 @@ export class AttemptReporter implements Reporter {
     this.#attempt.log.add(entry);
   }
 
-  /** Send one report. A refusal that means that the job is lost aborts the handler. @throws the refusal or the reason */
+  /**
+   * Send one report. If the refusal shows that the job is lost, abort the handler.
+   *
+   * @throws the refusal or the reason
+   */
   async #send(fields: Fields): Promise<void> {
     this.#attempt.throwIfOver();
     const error = await this.#attempt.report(fields);
@@ -69,7 +73,7 @@ export class AttemptReporter implements Reporter {
     throw this.#abortedBy(error);
   }
 
-  /** Abort the handler after a refusal that means that the job is lost. @returns what the handler is to get */
+  /** Abort the handler if a refusal shows that the job is lost. @returns the error to throw in the handler */
   #abortedBy(error: Error): Error {
     const reason = error instanceof YardmasterError ? abortReasonOf(error) : null;
     if (reason !== null) this.#attempt.abort(reason);
@@ -105,7 +109,7 @@ export class AttemptReporter implements Reporter {
       await this.#attempt.reportEphemeral(data);
     } catch (error) {
       this.#attempt.gone.throwIfAborted();
-      // It may be lost. One that comes after the end of the handler is.
+      // It may be lost, and always is after the handler has returned.
       const isLost = error instanceof YardmasterError && (error.isTemporary || this.#attempt.isOver);
       if (!isLost) throw this.#abortedBy(error as Error);
     }
@@ -132,7 +136,7 @@ export class AttemptReporter implements Reporter {
     this.#sending = null;
   }
 
-  /** Wait for the progress on its way. @returns the newest one that is not sent, or null */
+  /** Wait for the progress report that is being sent. @returns the newest unsent one, or null */
   async lastProgress(limitMs: number): Promise<ProgressReport | null> {
     this.#isClosed = true;
     if (this.#inFlight !== null) await within(limitMs, this.#inFlight);

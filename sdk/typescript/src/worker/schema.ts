@@ -1,6 +1,8 @@
 import { NonRetryable } from '../errors.js';
 
-/** The part of Standard Schema (standardschema.dev) that Zod, Valibot, ArkType and others implement. */
+/**
+ * The part of Standard Schema (standardschema.dev) that the SDK uses. Zod, Valibot, ArkType and others implement it.
+ */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
@@ -17,7 +19,7 @@ interface Issue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Validate a payload. @throws NonRetryable, which names each invalid field: a retry would not help */
+/** Validate a payload. @throws NonRetryable that names each invalid field */
 export async function validated<Output>(schema: StandardSchema<unknown, Output>, payload: unknown): Promise<Output> {
   const result = await schema['~standard'].validate(payload);
   if (result.issues === undefined) return result.value;

@@ -12,16 +12,16 @@ import { settleLast } from './settle.js';
 import { WakeUp, within } from './signals.js';
 import type { OnWarning } from './warnings.js';
 
-/** Handlers have this long after they were aborted because the worker stops. */
+/** How long handlers may continue after being aborted because the worker stops. */
 const GRACE_MS = 5_000;
-/** The last call of a worker is sent again for this long. */
+/** How long a worker retries its last call. */
 const LAST_CALL_MS = 5_000;
 
 export type AnyHandler = (job: WorkerJob, context: Context) => unknown;
 
 export interface SessionOptions {
   handlers: ReadonlyMap<string, AnyHandler>;
-  /** For jobs of all other names; null for none. */
+  /** Handler for all other names; null for none. */
   any: AnyHandler | null;
   concurrency: number;
   drainMs: number;
@@ -31,7 +31,7 @@ export interface SessionOptions {
   writesWarnings: boolean;
 }
 
-/** One run of a worker: its jobs, its heartbeats, its stream and its end. */
+/** One run of a worker: its jobs, heartbeats, stream and shutdown. */
 export class Session implements AttemptOwner {
   readonly target: Target;
   readonly options: SessionOptions;
@@ -42,11 +42,11 @@ export class Session implements AttemptOwner {
   readonly freed = new WakeUp();
   readonly #changed = new WakeUp();
   readonly #attempts = new Map<number, Attempt>();
-  /** Ends the stream. */
+  /** Closes the stream. */
   readonly #background = new AbortController();
-  /** Ends the drain: all jobs are released. */
+  /** Cuts the drain short: all jobs are released. */
   readonly #hurry = new AbortController();
-  /** Ends the polls. */
+  /** Stops the polls. */
   readonly #polling = new AbortController();
   #slots: number;
   #keys = 0;
@@ -65,7 +65,7 @@ export class Session implements AttemptOwner {
       else this.#attempts.get(key)?.abort(reason);
     };
     const blocked = (jobIds: string[]) =>
-      this.warn({ kind: 'blocked', message: 'a handler has blocked the event loop for more than 5 s', jobIds });
+      this.warn({ kind: 'blocked', message: 'a handler blocked the event loop for more than 5 s', jobIds });
     this.heartbeats = new Heartbeats(target, { refused, blocked, failed: fail }, options.writesWarnings);
   }
 
@@ -73,7 +73,7 @@ export class Session implements AttemptOwner {
     return this.#polling.signal.aborted;
   }
 
-  /** Free ones, for jobs. */
+  /** Number of free slots for jobs. */
   get slots(): number {
     return this.#slots;
   }
@@ -93,25 +93,25 @@ export class Session implements AttemptOwner {
     return (this.handlerOf(job.name) as AnyHandler)(job, context);
   }
 
-  /** End the worker with an error, when an operator must act. */
+  /** Stop the worker with an error that someone has to fix. */
   fail(error: Error): void {
     this.#error ??= error;
     this.stop();
   }
 
-  /** Stop polling, and drain. A second call releases all jobs at once. */
+  /** Stop polling and drain. A second call releases all jobs immediately. */
   stop(): void {
     if (this.isDraining && this.#error === null) this.#hurry.abort();
-    this.#polling.abort(); // It closes the connection of a waiting poll, so the service releases what it would claim.
+    this.#polling.abort(); // Closes a waiting poll, so the service releases jobs that it would have returned.
     this.freed.wake();
     this.#changed.wake();
   }
 
   /**
-   * Work until it is stopped and drained.
+   * Run until stopped and drained.
    *
    * @param poll claims jobs until its signal is aborted
-   * @throws the error that has ended the session
+   * @throws the error that ended the session
    */
   async run(poll: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const message = (event: StreamMessage) => {
@@ -119,7 +119,7 @@ export class Session implements AttemptOwner {
       for (const attempt of this.#attempts.values()) if (attempt.job.id === event.jobId) attempt.onMessage(event);
     };
     const missing = (why: string) => {
-      const message = `can't open the stream of kills; they are noticed at the next heartbeat, up to 60 s later (${why})`;
+      const message = `can't open the stream of kills; the next heartbeat notices a kill, up to 60 s later (${why})`;
       this.warn({ kind: 'stream', message, jobIds: [] });
     };
     void followKills(this.target, this.names, { message, missing }, this.#background.signal);
@@ -134,14 +134,14 @@ export class Session implements AttemptOwner {
     if (this.#error !== null) throw this.#error;
   }
 
-  /** Wait for the handlers; then abort them, and wait for a moment. */
+  /** Wait for the handlers, then abort them and give them a moment. */
   async #drain(): Promise<void> {
     if (this.#error === null && (await this.#isIdleWithin(this.options.drainMs))) return;
     for (const attempt of this.#attempts.values()) attempt.abort(new Draining());
     await this.#isIdleWithin(GRACE_MS);
   }
 
-  /** Wait until no job is left. @returns false when the time is over; true at a second stop */
+  /** Wait until no job is left. @returns false if time runs out; true if idle or stopped a second time */
   async #isIdleWithin(ms: number): Promise<boolean> {
     const end = performance.now() + ms;
     while (this.#attempts.size > 0 || !this.outbox.isEmpty) {
@@ -153,7 +153,7 @@ export class Session implements AttemptOwner {
     return true;
   }
 
-  /** Send the outcomes that are not stored yet, and release all other jobs. */
+  /** Send the unstored outcomes and release all other jobs. */
   async #settleRest(): Promise<void> {
     this.outbox.stop();
     const rest = [...this.#attempts.values()].flatMap((attempt) => attempt.close());
@@ -163,7 +163,7 @@ export class Session implements AttemptOwner {
     this.warn({ kind: 'unsettled', message: `could not report the outcome of jobs: ${error.message}`, jobIds });
   }
 
-  /** Give a claimed job a slot. */
+  /** Assign a slot to a claimed job. */
   take(job: ClaimedJob): Attempt {
     const attempt = new Attempt(this, job, ++this.#keys);
     this.#attempts.set(attempt.key, attempt);

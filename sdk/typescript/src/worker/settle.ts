@@ -4,7 +4,7 @@ import { refusalIn, YardmasterError } from '../errors.js';
 import type { Outcome, Settled, SettleResults } from '../wire.generated.js';
 import { insteadOf } from './outcomes.js';
 
-/** Most outcomes of one call. */
+/** Maximum number of outcomes per call. */
 export const MOST_OUTCOMES = 100;
 
 /** Make one call with outcomes. @returns one entry for each */
@@ -21,7 +21,9 @@ export async function settle(
   throw new YardmasterError('NO_RESPONSE', 'The response does not have one entry per outcome');
 }
 
-/** Return why an outcome must be sent again; null when it need not. The sender decides about a full storage. */
+/**
+ * Return why an outcome must be sent again; null if it need not be. What to do about full storage is up to the caller.
+ */
 export function failureIn(entry: Settled): YardmasterError | null {
   const refusal = entry.success ? null : refusalIn(entry);
   return refusal?.isTemporary && refusal.code !== 'STORAGE_FULL' ? refusal : null;
@@ -30,10 +32,10 @@ export function failureIn(entry: Settled): YardmasterError | null {
 const isInvalid = ({ status }: YardmasterError) => status === 400 || status === 413;
 
 /**
- * Send each outcome with a call of its own, because a call with all of them was invalid. Those of one job keep their
+ * Send each outcome in a separate call, because a call with all of them was invalid. Outcomes of one job keep their
  * order, and no job waits for another.
  *
- * @param done is called once with each, and with what settleAlone returns
+ * @param done is called once for each, with the result of settleAlone
  */
 export async function settleEach<Each extends { outcome: Outcome }>(
   target: Target,
@@ -53,10 +55,10 @@ export async function settleEach<Each extends { outcome: Outcome }>(
 }
 
 /**
- * Send an outcome with a call of its own until it is accepted or refused. The end of an attempt that is refused as invalid or
- * too large is replaced once.
+ * Send an outcome in a separate call until it is accepted or refused. If it ends an attempt and is refused as invalid or
+ * too large, send a replacement once.
  *
- * @returns the refusal; the last failure when the signal is aborted; null when it is stored
+ * @returns null if it is stored; the refusal, or the last failure if the signal is aborted
  */
 async function settleAlone(target: Target, outcome: Outcome, signal: AbortSignal): Promise<YardmasterError | null> {
   const backoff = new Backoff();
@@ -70,7 +72,7 @@ async function settleAlone(target: Target, outcome: Outcome, signal: AbortSignal
   }
 }
 
-/** Make the call about one job that does what an outcome says. @returns its refusal; null when it is stored */
+/** Send an outcome through the endpoint for its action. @returns the refusal; null if it is stored */
 async function sendAlone(target: Target, outcome: Outcome, signal: AbortSignal): Promise<YardmasterError | null> {
   const { jobId, deliveryToken, action, ...fields } = outcome;
   const body = action === 'checkpoint' || action === 'event' ? ((fields as { data?: unknown }).data ?? null) : fields;
@@ -88,10 +90,10 @@ const asFailure = (error: unknown): YardmasterError =>
   error instanceof YardmasterError ? error : new YardmasterError('NO_RESPONSE', `No response: ${error}`);
 
 /**
- * Send the last outcomes of a worker with as few calls as possible.
+ * Send the last outcomes of a worker in as few calls as possible.
  *
- * @param limitMs how long they are sent again
- * @returns those that are not stored, and why
+ * @param limitMs how long to retry
+ * @returns the outcomes that could not be stored, and why
  */
 export async function settleLast(
   target: Target,
@@ -124,7 +126,7 @@ async function settleSome(
   } catch (error) {
     const failure = asFailure(error);
     if (!isInvalid(failure)) return [outcomes, failure];
-    // One of them is invalid, and must not hold up the others.
+    // One of them is invalid and must not hold up the others.
     const left: Outcome[] = [];
     const all = outcomes.map((outcome) => ({ outcome }));
     await settleEach(target, all, signal, ({ outcome }, refusal) => {

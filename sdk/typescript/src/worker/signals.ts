@@ -1,4 +1,4 @@
-/** Lets one waiting function continue. A wake-up before the wait counts. */
+/** Wakes one waiting function. A wake-up before the wait counts. */
 export class WakeUp {
   #isDue = false;
   #resolve: (() => void) | null = null;
@@ -26,7 +26,7 @@ export class WakeUp {
   }
 }
 
-/** Wait for a promise, at most for this long. It must not reject. */
+/** Wait for a promise that never rejects, but no longer than this. */
 export async function within(ms: number, promise: Promise<unknown>): Promise<void> {
   let resolve: () => void = () => undefined;
   const over = new Promise<void>((done) => {

@@ -1,9 +1,9 @@
 import type { ErrorObject } from '../error-text.js';
 import { jsonOf } from '../json.js';
 
-/** Size of an error in bytes of JSON. The service takes 64 KB; lists and dashboards show many. */
+/** Maximum size of an error, in bytes of JSON. The service accepts 64 KB, but lists and dashboards show many errors. */
 const MOST_BYTES = 32_768;
-/** Characters of a message, and half of those of a stack. They are halved until the error fits. */
+/** Maximum length of a message and half that of a stack, in characters. Halved until the error fits. */
 const MOST_CHARACTERS = 8_192;
 const LEAST_CHARACTERS = 64;
 const MOST_NAME = 200;
@@ -11,16 +11,16 @@ const MOST_ERRORS = 10;
 const MOST_LEVELS = 5;
 export const UNREADABLE = 'The error cannot be read';
 
-/** Frames that say nothing to the author of a handler: those of Node.js and of this SDK. */
+/** Stack frames that don't help the author of a handler: those of Node.js and of this SDK. */
 const INNER_FRAME = /\(?node:internal|[\\/](@yardmaster[\\/]sdk|sdk[\\/]typescript)[\\/]dist[\\/]/;
 
-/** Bytes of a text in UTF-8. */
+/** Return the length of a string in bytes of UTF-8. */
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /**
- * Describe what a handler has thrown, which may be anything, and may throw when it is read.
+ * Describe a thrown value, which can be anything and may throw while it is read.
  *
- * @returns at most 32 KB of JSON: an error with its stack and causes; a plain object as it is
+ * @returns at most 32 KB of JSON: an error with its stack and causes, or a plain object unchanged
  */
 export function describe(thrown: unknown): ErrorObject {
   const kept = read(() => plainOf(thrown), null);
@@ -31,7 +31,7 @@ export function describe(thrown: unknown): ErrorObject {
   }
 }
 
-/** Return a plain object as the service would store it; null for anything else, and for one that is too large. */
+/** Return a plain object as the service would store it; null for anything else and for objects that are too large. */
 function plainOf(thrown: unknown): ErrorObject | null {
   if (typeof thrown !== 'object' || thrown === null) return null;
   const prototype = Object.getPrototypeOf(thrown);
@@ -88,7 +88,7 @@ function membersOf(thrown: unknown): unknown[] {
   return Array.isArray(errors) ? errors.slice(0, MOST_ERRORS) : [];
 }
 
-/** Call what may throw. */
+/** Read a value, or return the alternative if reading throws. */
 function read<T>(get: () => T, otherwise: T): T {
   try {
     return get();
@@ -106,7 +106,7 @@ function nameOf(thrown: unknown): string {
 function messageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return textOf(thrown);
   const { message, code } = thrown as NodeError;
-  return textOf(message ?? '') || textOf(code ?? ''); // That of a refused connection to several addresses has only a code.
+  return textOf(message ?? '') || textOf(code ?? ''); // The error of a refused connection to several addresses has only a code.
 }
 
 type NodeError = Error & { code?: unknown };
@@ -116,7 +116,7 @@ const textOf = (value: unknown): string =>
     ? (read(() => jsonOf(value, 'error'), null) ?? String(value))
     : String(value);
 
-/** Shorten a text to a number of characters, never in the middle of one. */
+/** Shorten a string without splitting a surrogate pair. */
 function cut(text: string, most: number): string {
   const kept = text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')} …` : text;
   return kept.toWellFormed();

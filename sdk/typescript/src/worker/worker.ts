@@ -12,31 +12,32 @@ import { type StandardSchema, validated } from './schema.js';
 import { type AnyHandler, Session } from './session.js';
 import { guarded, type OnWarning, writeWarning } from './warnings.js';
 
+/** Options of a worker. */
 export interface WorkerOptions {
-  /** Jobs at once. Default: 10 */
+  /** Maximum number of jobs to run at once. Default: 10 */
   concurrency?: number;
-  /** How long handlers may continue after the worker was asked to stop. Default: 25 s */
+  /** How long handlers may continue after the worker is told to stop. Default: 25 s */
   drain?: Duration;
   /**
-   * Start jobs with the poll that claims them. It saves a call for each job; but a job whose response is lost waits for
-   * its timeout, and has used an attempt. Default: false
+   * Start jobs with the poll that claims them. This saves a call per job, but if the response is lost, its jobs wait for
+   * their timeout and have used up an attempt. Default: false
    */
   autoAck?: boolean;
-  /** Shown on the jobs of the worker, at most 128 characters. Default: host and process id */
+  /** Name shown on the jobs of the worker, at most 128 characters. Default: host and process ID */
   workerId?: string;
   /** Port that serves `/healthz`. Default: none */
   healthPort?: number;
-  /** Called when something needs attention but does not end the worker. Default: stderr gets it */
+  /** Called when something needs attention but doesn't stop the worker. Default: write to stderr */
   onWarning?: OnWarning;
-  /** Called with what handlers log, besides the log of the job: `toPino(logger)`, for example. Default: none */
+  /** Also called with what handlers log, for example `toPino(logger)`. Default: none */
   onLog?: OnLog;
-  /** Whether SIGTERM and SIGINT stop the worker. Default: true; without it, call `stop` */
+  /** Whether SIGTERM and SIGINT stop the worker. If false, call `stop`. Default: true */
   handleSignals?: boolean;
 }
 
 /**
- * Works on a job. What it returns is the result; what it throws fails the attempt, see `NonRetryable` and `RetryAfter`.
- * `context.release(…)` as its value gives the job back.
+ * Runs a job. What it returns becomes the result. What it throws fails the attempt: see `NonRetryable` and `RetryAfter`.
+ * Return `context.release(…)` to put the job back in the queue.
  */
 export type Handler<Payload, Result, Checkpoint = unknown> = (
   job: WorkerJob<Payload>,
@@ -45,13 +46,13 @@ export type Handler<Payload, Result, Checkpoint = unknown> = (
 
 const CONCURRENCY = 10;
 const DRAIN = '25s';
-/** Seconds. A timer takes 31 bits of milliseconds. */
+/** Longest drain, in seconds. A timer takes 31 bits of milliseconds. */
 const MOST_DRAIN = 2_000_000;
-/** Most names of a poll and characters of a worker's id that the service accepts. */
+/** Limits of the service: names per poll, and characters of a worker ID. */
 const MOST_NAMES = 100;
 const MOST_WORKER_ID = 128;
 
-/** Claims jobs and calls their handlers. The types of the jobs are those of its client. */
+/** Claims jobs and calls their handlers. It uses the job types of its client. */
 export class Worker<Jobs extends JobTypes<Jobs> = AnyJobs> {
   readonly #client: Yardmaster<Jobs>;
   readonly #options: WorkerOptions;
@@ -63,18 +64,21 @@ export class Worker<Jobs extends JobTypes<Jobs> = AnyJobs> {
   constructor(client: Yardmaster<Jobs>, options: WorkerOptions = {}) {
     const { concurrency = CONCURRENCY, drain = DRAIN } = options;
     if (!Number.isInteger(concurrency) || concurrency < 1)
-      throw new RangeError(`concurrency must be a whole number above 0; it is ${concurrency}`);
+      throw new RangeError(`concurrency must be a positive whole number; got ${concurrency}`);
     secondsOf(drain, 'drain', MOST_DRAIN);
     this.#client = client;
     this.#options = options;
   }
 
-  /** Register the handler of a name. */
+  /** Register the handler for a name. */
   on<Name extends NameOf<Jobs>>(
     name: Name,
     handler: Handler<PayloadOf<Jobs, Name>, ResultOf<Jobs, Name>, CheckpointOf<Jobs, Name>>,
   ): this;
-  /** The same with a Standard Schema. A payload that does not fit fails its job for good, and the error names the field. */
+  /**
+   * Register a handler with a Standard Schema. A payload that doesn't match makes its job dead; the error names the
+   * field.
+   */
   on<Name extends NameOf<Jobs>, Payload>(
     name: Name,
     schema: StandardSchema<unknown, Payload>,
@@ -82,17 +86,17 @@ export class Worker<Jobs extends JobTypes<Jobs> = AnyJobs> {
   ): this;
   on(name: string, second: unknown, third?: unknown): this {
     const handler = (third ?? second) as AnyHandler;
-    if (name === '' || typeof handler !== 'function') throw new TypeError('on needs a name and a handler');
-    if (this.#handlers.has(name)) throw new TypeError(`${name} has a handler already`);
+    if (name === '' || typeof handler !== 'function') throw new TypeError('on() needs a name and a handler');
+    if (this.#handlers.has(name)) throw new TypeError(`${name} already has a handler`);
     if (this.#handlers.size === MOST_NAMES)
-      throw new RangeError(`A worker has handlers for at most ${MOST_NAMES} names`);
+      throw new RangeError(`A worker can have handlers for at most ${MOST_NAMES} names`);
     const validating: AnyHandler = async (job, context) =>
       handler({ ...job, payload: await validated(second as StandardSchema, job.payload) }, context);
     this.#handlers.set(name, third === undefined ? handler : validating);
     return this;
   }
 
-  /** Register the handler of all jobs without one, so that the worker claims jobs of any name. */
+  /** Register a handler for all other names, so that the worker claims jobs with any name. */
   // biome-ignore lint/suspicious/noExplicitAny: jobs of any name come
   onAny(handler: Handler<any, unknown, any>): this {
     this.#any = handler;
@@ -100,17 +104,17 @@ export class Worker<Jobs extends JobTypes<Jobs> = AnyJobs> {
   }
 
   /**
-   * Work until SIGTERM or SIGINT, or `stop`; then drain:
+   * Run until SIGTERM, SIGINT or `stop`, then drain:
    *
    *     first signal     no more polls, heartbeats continue
-   *     after `drain`    handlers are aborted with `Draining`, and have 5 s
-   *     then             the remaining jobs are released, which costs no attempt
-   *     second signal    all jobs are released at once
+   *     after `drain`    handlers are aborted with `Draining` and get 5 s
+   *     then             the remaining jobs are released without using up an attempt
+   *     second signal    all jobs are released immediately
    *
-   * @throws YardmasterError only when an operator must act: the key or the polls are refused
+   * @throws YardmasterError only if someone has to act: the key or the polls are refused
    */
   async run(): Promise<void> {
-    if (this.#session !== null) throw new Error('The worker is running already');
+    if (this.#session !== null) throw new Error('The worker is already running');
     if (this.#handlers.size === 0 && this.#any === null)
       throw new Error('Register a handler with on(name, handler) before run()');
     const { healthPort } = this.#options;
@@ -152,7 +156,7 @@ export class Worker<Jobs extends JobTypes<Jobs> = AnyJobs> {
     return (this.#options.workerId ?? `${hostname()}-${process.pid}`).slice(0, MOST_WORKER_ID);
   }
 
-  /** Stop as at a signal: drain the first time, release all jobs at once the second time. */
+  /** Stop as if by a signal: the first call drains, a second one releases all jobs immediately. */
   stop(): void {
     this.#session?.stop();
   }

@@ -115,7 +115,7 @@ def replacement_of(outcome: Fields, refusal: YardmasterError) -> Fields | None:
 def _invalid_result(result: Any, refusal: YardmasterError) -> str:
     if refusal.status != 413:
         return f"The service refuses the result: {refusal.message}"
-    advice = "Store it elsewhere and return its address."
+    advice = "Store it elsewhere and return its URL."
     return f"The result has {size_of(result):,} bytes of JSON, which the service refuses: {refusal.message}. {advice}"
 
 
