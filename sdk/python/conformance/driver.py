@@ -81,7 +81,7 @@ def odd_result(what: str) -> Any:
 
 
 def odd(ctx: Context, what: str) -> Awaitable[Any] | None:
-    """Make a mistake of a handler that is no result."""
+    """Make a handler's mistake that isn't a result."""
     match what:
         case "errorLong":
             raise Raised(_LONG)
@@ -102,11 +102,11 @@ def odd(ctx: Context, what: str) -> Awaitable[Any] | None:
         case "eventNaN":
             return ctx.event({"n": float("nan")})
         case _:
-            raise NonRetryable(f"there is no mistake {what}")
+            raise NonRetryable(f"unknown mistake: {what}")
 
 
 def carry_out(ctx: Context, action: str, value: Any) -> Awaitable[Any] | None:
-    """Carry out a step of a handler. Returns what is to be awaited, or None."""
+    """Run one step of a handler. Returns an awaitable, or None."""
     match action:
         case "throw":
             raise Raised(value)
@@ -138,7 +138,7 @@ def carry_out(ctx: Context, action: str, value: Any) -> Awaitable[Any] | None:
             for i in range(1, value + 1):
                 ctx.log.info(f"line {i}")
         case _:
-            raise NonRetryable(f"there is no step {action}")
+            raise NonRetryable(f"unknown step: {action}")
     return None
 
 

@@ -59,5 +59,5 @@ def start(client: Yardmaster) -> Iterator[Callable[..., Running]]:
     yield begin
     for running in started:
         while running.thread.is_alive():
-            running.worker.stop()  # The first call drains, the second one releases at once.
+            running.worker.stop()  # The first call drains, the second one releases immediately.
             running.thread.join(0.05)

@@ -1,4 +1,4 @@
-"""A server with real sockets that behaves as the service as far as the tests need it."""
+"""A fake service with real sockets, for the calls that the tests make."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _OF_JOB = re.compile(r".*/jobs/(.+)/(ack|complete|fail|release|progress|checkpoi
 class Call:
     def __init__(self, method: str, path: str, headers: dict[str, str], body: Any, port: int = 0) -> None:
         self.method, self.path, self.headers, self.body = method, path, headers, body
-        self.port = port  # Of the client, so it names the connection.
+        self.port = port  # Port of the client, which identifies the connection.
 
 
 class FakeService:
-    """Gives out the jobs of ``jobs``, and notes all calls and outcomes.
+    """Returns the jobs in ``jobs`` to polls, and records all calls and outcomes.
 
-    ``override`` may answer a call in another way. ``refuse`` may refuse an outcome by returning the fields of an error.
+    ``override`` may answer a call differently. ``refuse`` may refuse an outcome by returning the fields of an error.
     ``invalid`` may refuse the whole call with an outcome by returning a status and a message.
     """
 
@@ -44,7 +44,7 @@ class FakeService:
         self.refuse: Callable[[Json], Json | None] = lambda _: None
         self.invalid: Callable[[Json], tuple[int, str] | None] = lambda _: None
         self.streams: list[Messages] = []
-        self.closed_streams = 0  # By clients.
+        self.closed_streams = 0  # Closed by clients.
         self.url = ""
 
     def add(self, name: str, payload: Any = None, **fields: Any) -> str:
@@ -57,7 +57,7 @@ class FakeService:
             return job_id
 
     def wait_for(self, condition: Callable[[], Any]) -> Any:
-        """Wait until a condition about the calls is true, and return its value."""
+        """Wait until a condition on the calls is true and return its value."""
         with self.changed:
             assert self.changed.wait_for(condition, 30), [call.path for call in self.calls]
             return condition()
@@ -69,7 +69,7 @@ class FakeService:
         return [each["action"] for each in self.outcomes if each["jobId"] == job_id and each["action"] != "keepalive"]
 
     def outcome(self, job_id: str) -> Json:
-        """Wait for the end of a job, and return it."""
+        """Wait for the outcome that ends a job and return it."""
         ends = ("complete", "fail", "release")
         found: list[Json] = self.wait_for(
             lambda: [each for each in self.outcomes if each["jobId"] == job_id and each["action"] in ends]
@@ -112,7 +112,7 @@ class FakeService:
         return 404, {"code": "NOT_FOUND", "error": "Not found"}, {}
 
     def publish(self, message: Json) -> None:
-        """Send a message on the streams that are open. Its ``id`` is that of the server-sent event."""
+        """Send a message on all open streams. ``id`` becomes the ID of the server-sent event."""
         for stream in self.wait_for(lambda: self.streams):
             stream.put(message)
 
@@ -220,6 +220,6 @@ def serve() -> Iterator[FakeService]:
     try:
         yield fake
     finally:
-        fake.url = ""  # It ends the polls that wait.
+        fake.url = ""  # Ends waiting polls.
         server.shutdown()
         server.server_close()

@@ -57,7 +57,7 @@ def never_end(ctx: SyncContext, payload: object) -> None:
 
 
 def start_process(ctx: SyncContext, payload: object) -> None:
-    """Start a process of multiprocessing, and report its id."""
+    """Start a multiprocessing process and report its ID."""
     process = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(600,))
     process.start()
     ctx.save([os.getpid(), process.pid])

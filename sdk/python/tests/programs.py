@@ -1,4 +1,4 @@
-"""Programs that tests run in processes of their own: ``python programs.py <name>``, with the variables of a client."""
+"""Programs that tests run in separate processes: ``python programs.py <name>``, with a client's variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from yardmaster import AsyncYardmaster, Context, SyncContext, Worker, Yardmaster
 
 
 def fork() -> None:
-    """Create and watch jobs in children of a process that has used its clients, and print their exit codes."""
+    """Create and watch jobs in children of a process that has used its clients. Print their exit codes."""
     client, asynchronous = Yardmaster(), AsyncYardmaster()
     client.create("warm")
     loop = asyncio.new_event_loop()
@@ -42,7 +42,7 @@ def fork() -> None:
 
 
 def quiet() -> None:
-    """Log at INFO what the clients do, then what they do once the level of httpx is set."""
+    """Use the clients with INFO logs, before and after setting the level of httpx."""
     import httpx
 
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s: %(message)s")
@@ -64,7 +64,7 @@ def _end_itself(ctx: SyncContext, payload: Any) -> str:
 
 
 def signals() -> None:
-    """Run a worker in a program that has a handler for SIGTERM, which is called by the signal and after the worker."""
+    """Run a worker in a program with its own SIGTERM handler, and signal during and after the run."""
     signal.signal(signal.SIGTERM, _handle)
     worker = Worker(Yardmaster(), drain="10s")
     worker.on("work")(_end_itself)
@@ -74,7 +74,7 @@ def signals() -> None:
 
 
 def signals_of_asyncio() -> None:
-    """Do so in a program whose event loop has the handler."""
+    """Run a worker in a program whose event loop has its own SIGTERM handler."""
     worker = Worker(Yardmaster(), drain="10s")
     worker.on("work")(_end_itself)
 
@@ -88,7 +88,7 @@ def signals_of_asyncio() -> None:
 
 
 def signal_of_child() -> None:
-    """Fork in a handler, and end the child by a signal, which is not meant for the worker."""
+    """Fork in a handler and end the child by a signal, to which the worker must not react."""
     worker = Worker(Yardmaster(), drain="10s")
 
     @worker.on("work")
@@ -109,7 +109,7 @@ def signal_of_child() -> None:
 
 
 def interrupt() -> None:
-    """Drain at Ctrl-C under asyncio.run, whose own handler would cancel the worker."""
+    """Drain on Ctrl-C under asyncio.run, whose own handler would cancel the worker."""
     worker = Worker(Yardmaster(), drain="10s")
 
     @worker.on("work")
@@ -123,7 +123,7 @@ def interrupt() -> None:
 
 
 def left_alone() -> None:
-    """End while a worker runs in a thread, with a process of a handler."""
+    """Exit while a worker runs in a thread and its handler in a process."""
     import handlers_in_processes as handlers
 
     worker = Worker(Yardmaster())

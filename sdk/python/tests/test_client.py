@@ -26,13 +26,13 @@ def test_a_key_from_a_file_may_end_with_a_line_break(service: FakeService) -> No
     with Yardmaster(url=service.url, api_key="secret\n", space="demo") as client:
         client.create("work")
     assert service.calls[0].headers["x-api-key"] == "secret"
-    with pytest.raises(ValueError, match="has a character that no key has") as refused:
+    with pytest.raises(ValueError, match="contains a character that no API key contains") as refused:
         Yardmaster(url=service.url, api_key="sec\nret", space="demo")
     assert "sec\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(("missing", "variable"), [("api_key", "YARDMASTER_API_KEY"), ("space", "YARDMASTER_SPACE")])
-def test_a_missing_option_is_named_with_its_variable(
+def test_a_missing_option_raises_an_error_that_names_it_and_its_variable(
     monkeypatch: pytest.MonkeyPatch, missing: str, variable: str
 ) -> None:
     monkeypatch.delenv(variable, raising=False)
@@ -51,7 +51,9 @@ def test_a_missing_option_is_named_with_its_variable(
         (429, {"code": "TOO_MANY_WAITERS", "error": "busy"}, {"retry-after": "0.2"}),
     ],
 )
-def test_a_create_is_sent_again_with_the_same_key(service: FakeService, client: Yardmaster, failure: Reply) -> None:
+def test_a_create_is_retried_with_the_same_idempotency_key(
+    service: FakeService, client: Yardmaster, failure: Reply
+) -> None:
     answering(service, failure, failure, (201, CREATED, {}))
     assert client.create("ok", {"n": 1}).id == "j1"
     assert [call.path for call in service.calls] == ["/api/v1/spaces/a%20b/jobs"] * 3
@@ -60,7 +62,7 @@ def test_a_create_is_sent_again_with_the_same_key(service: FakeService, client: 
     assert service.calls[0].body == {"name": "ok", "payload": {"n": 1}}
 
 
-def test_calls_end_with_the_last_error_when_the_window_is_over(service: FakeService) -> None:
+def test_calls_raise_the_last_error_after_the_retry_window(service: FakeService) -> None:
     answering(service, (503, {"code": "UNAVAILABLE", "error": "no Redis"}, {}))
     client = Yardmaster(url=service.url, api_key="secret", space="demo", retry_window=0.3)
     with pytest.raises(YardmasterError, match="no Redis") as caught:
@@ -69,7 +71,7 @@ def test_calls_end_with_the_last_error_when_the_window_is_over(service: FakeServ
     assert len(service.calls) > 1
 
 
-def test_a_refusal_is_not_repeated_and_keeps_its_facts(service: FakeService, client: Yardmaster) -> None:
+def test_a_refused_call_is_not_retried_and_its_error_has_all_details(service: FakeService, client: Yardmaster) -> None:
     details = [{"path": "name", "message": "name must be a string"}]
     body = {"code": "JOB_NOT_RUNNING", "error": "no", "jobStatus": "dead", "details": details}
     answering(service, (409, body, {"x-request-id": "r1"}))
@@ -80,7 +82,7 @@ def test_a_refusal_is_not_repeated_and_keeps_its_facts(service: FakeService, cli
     assert (error.request_id, error.details, len(service.calls)) == ("r1", details, 1)
 
 
-def test_durations_of_options_are_sent_in_seconds(service: FakeService, client: Yardmaster) -> None:
+def test_duration_options_are_sent_in_seconds(service: FakeService, client: Yardmaster) -> None:
     client.create("ok", delay="5m", timeout=timedelta(seconds=90), max_run=1.5, start_within="250ms", max_retries=0)
     assert service.calls[0].body == {
         **{"name": "ok", "payload": None, "delaySeconds": 300, "timeoutSeconds": 90},
@@ -89,12 +91,12 @@ def test_durations_of_options_are_sent_in_seconds(service: FakeService, client: 
 
 
 @pytest.mark.parametrize("wrong", ["5 fortnights", -1, float("nan"), True])
-def test_a_wrong_duration_names_its_option(client: Yardmaster, wrong: Any) -> None:
+def test_an_invalid_duration_raises_an_error_that_names_its_option(client: Yardmaster, wrong: Any) -> None:
     with pytest.raises(ValueError, match="delay must be"):
         client.create("ok", delay=wrong)
 
 
-def test_other_wrong_options_are_refused(client: Yardmaster) -> None:
+def test_unknown_and_invalid_options_are_refused(client: Yardmaster) -> None:
     wrong: Any = {"prioritty": 1}
     with pytest.raises(TypeError, match="prioritty"):
         client.create("ok", **wrong)
@@ -102,14 +104,14 @@ def test_other_wrong_options_are_refused(client: Yardmaster) -> None:
         client.create("ok", scheduled_for=datetime(2026, 1, 1))
 
 
-def test_no_print_of_a_client_shows_the_key() -> None:
+def test_printing_a_client_does_not_show_the_key() -> None:
     with Yardmaster(url="http://127.0.0.1:9", api_key="the-key", space="demo") as client:
         worker = Worker(client)
         for value in (client, client.target, client.job("j"), client.operations, worker, vars(client), vars(worker)):
             assert "the-key" not in f"{value} {value!r}"
 
 
-def test_a_list_is_one_call(service: FakeService, client: Yardmaster) -> None:
+def test_create_many_makes_one_call(service: FakeService, client: Yardmaster) -> None:
     jobs = client.create_many([NewJob("ok", {"n": 1}), NewJob("ok", None, {"delay": 1})])
     assert [job.id for job in jobs] == ["j1", "j1"]
     assert service.calls[0].body[1] == {"name": "ok", "payload": None, "delaySeconds": 1}
@@ -129,7 +131,7 @@ DEAD = {
         ({"status": "running"}, "TIMEOUT"),
     ],
 )
-def test_a_result_that_does_not_come_is_an_error(
+def test_result_raises_if_the_job_does_not_complete(
     service: FakeService, client: Yardmaster, job: dict[str, Any], code: str
 ) -> None:
     answering(service, (200, job, {}))
@@ -142,13 +144,13 @@ def test_a_result_that_does_not_come_is_an_error(
         assert caught.value.message == message
 
 
-def test_a_result_is_waited_for_with_long_polls(service: FakeService, client: Yardmaster) -> None:
+def test_result_long_polls_the_service(service: FakeService, client: Yardmaster) -> None:
     answering(service, (200, {"status": "running"}, {}), (200, {"status": "completed", "result": {"n": 1}}, {}))
     assert client.job("j1").result() == {"n": 1}
     assert [call.path for call in service.calls] == ["/api/v1/jobs/j1?events=0&waitSeconds=20.000"] * 2
 
 
-def test_the_client_for_asyncio_makes_the_same_calls(service: FakeService) -> None:
+def test_the_async_client_makes_the_same_calls(service: FakeService) -> None:
     def answer(call: Call) -> Reply:
         if call.method == "GET" and "/spaces/" in call.path:
             return 200, [{"id": "j1"}], {}
@@ -175,7 +177,7 @@ def test_the_client_for_asyncio_makes_the_same_calls(service: FakeService) -> No
     ]
 
 
-def test_jobs_follow_the_cursor_through_all_pages_with_their_filter(service: FakeService, client: Yardmaster) -> None:
+def test_jobs_reads_every_page_with_its_filter(service: FakeService, client: Yardmaster) -> None:
     pages = [(200, [{"id": "a"}, {"id": "b"}], {"x-next-cursor": "1+"}), (200, [], {"x-next-cursor": "2"})]
     answering(service, *pages, (200, [{"id": "c"}], {}))
     after = datetime(2026, 8, 1, 9, 30, tzinfo=timezone.utc)
@@ -186,7 +188,7 @@ def test_jobs_follow_the_cursor_through_all_pages_with_their_filter(service: Fak
     assert [call.path for call in service.calls] == [path, f"{path}&cursor=1%2B", f"{path}&cursor=2"]
 
 
-def test_a_wrong_filter_of_jobs_is_refused(client: Yardmaster) -> None:
+def test_jobs_refuses_an_invalid_filter(client: Yardmaster) -> None:
     wrong: Any = {"statsu": "dead"}
     with pytest.raises(TypeError, match="statsu"):
         list(client.jobs(**wrong))
@@ -194,7 +196,7 @@ def test_a_wrong_filter_of_jobs_is_refused(client: Yardmaster) -> None:
         list(client.jobs(created_before=datetime(2026, 1, 1)))
 
 
-def test_spaces_follow_the_cursor_in_the_response(service: FakeService, client: Yardmaster) -> None:
+def test_spaces_reads_every_page(service: FakeService, client: Yardmaster) -> None:
     first, second = (
         {"spaces": [{"spaceId": each}], "nextCursor": cursor} for each, cursor in (("a", "a"), ("b", None))
     )
@@ -203,7 +205,7 @@ def test_spaces_follow_the_cursor_in_the_response(service: FakeService, client: 
     assert [call.path for call in service.calls] == ["/api/v1/spaces?limit=100", "/api/v1/spaces?limit=100&cursor=a"]
 
 
-def test_other_calls_are_those_of_the_api(service: FakeService, client: Yardmaster) -> None:
+def test_other_methods_send_the_requests_of_the_api(service: FakeService, client: Yardmaster) -> None:
     answering(service, (200, CREATED, {}))
     client.get("j1")
     client.get("j1", events=False)
@@ -232,7 +234,7 @@ def test_other_calls_are_those_of_the_api(service: FakeService, client: Yardmast
     ]
 
 
-def test_a_copy_is_sent_again_only_when_nothing_was_done(service: FakeService, client: Yardmaster) -> None:
+def test_a_copy_is_retried_only_if_it_had_no_effect(service: FakeService, client: Yardmaster) -> None:
     limited = (429, {"code": "RATE_LIMITED", "error": "too many calls"}, {"retry-after": "0.2"})
     answering(service, limited, (201, CREATED, {}), (503, {"code": "UNAVAILABLE", "error": "no Redis"}, {}), None)
     assert client.copy("j0", {"n": 1}).id == "j1"
@@ -243,7 +245,7 @@ def test_a_copy_is_sent_again_only_when_nothing_was_done(service: FakeService, c
     assert [call.body for call in service.calls] == [{"payload": {"n": 1}}, {"payload": {"n": 1}}, {}, {}]
 
 
-def test_an_operation_is_started_once_waited_for_and_cancelled(service: FakeService, client: Yardmaster) -> None:
+def test_an_operation_is_started_once_and_can_be_canceled(service: FakeService, client: Yardmaster) -> None:
     running, done = {"id": "o1", "status": "running"}, {"id": "o1", "status": "done", "changed": 7}
     answering(service, None, (202, running, {}), (200, running, {}), (200, done, {}))
     jobs: OperationFilterRequest = {"status": "dead", "names": ["resize"]}
@@ -259,18 +261,18 @@ def test_an_operation_is_started_once_waited_for_and_cancelled(service: FakeServ
     ]
 
 
-def test_a_wait_for_an_operation_ends_with_its_own_limit(service: FakeService, client: Yardmaster) -> None:
+def test_wait_for_an_operation_ends_at_its_own_timeout(service: FakeService, client: Yardmaster) -> None:
     answering(service, (200, {"id": "o1", "status": "running"}, {}))
     with pytest.raises(YardmasterError) as caught:
         client.operations.handle("o1").wait(timeout="50ms")
     assert caught.value.code == "TIMEOUT"
 
 
-def test_more_than_a_hundred_calls_may_wait_at_once(service: FakeService, client: Yardmaster) -> None:
+def test_more_than_a_hundred_calls_can_wait_at_the_same_time(service: FakeService, client: Yardmaster) -> None:
     together = threading.Barrier(120)
 
     def answer(_: Call) -> Reply:
-        together.wait(30)  # It breaks when some calls wait for those that wait here.
+        together.wait(30)  # It breaks if some calls must wait for others.
         return (201, CREATED, {})
 
     service.override = answer

@@ -26,14 +26,14 @@ def count_of(described: dict[str, Any]) -> int:
 
 
 class Group(Exception):
-    """As ExceptionGroup, which Python 3.10 has not."""
+    """A stand-in for ExceptionGroup, which Python 3.10 lacks."""
 
     def __init__(self, message: str, exceptions: list[BaseException]) -> None:
         super().__init__(message)
         self.exceptions = exceptions
 
 
-def test_an_error_has_its_class_message_notes_and_frames() -> None:
+def test_a_stored_error_has_its_class_message_notes_and_frames() -> None:
     def fails() -> None:
         error = KeyError("image")
         error.__notes__ = ["while reading", "cat.png", 7]  # type: ignore[attr-defined]
@@ -91,7 +91,7 @@ def test_an_error_whose_text_cannot_be_read_keeps_its_class_stack_and_causes(err
     assert described["causes"] == [{"name": "OSError", "message": "refused"}]
 
 
-def test_cycles_and_long_chains_are_cut() -> None:
+def test_cyclic_and_long_cause_chains_are_cut() -> None:
     first, second = ValueError("first"), ValueError("second")
     first.__cause__, second.__cause__ = second, first
     assert describe(first)["causes"] == [{"name": "ValueError", "message": "second"}]
@@ -104,7 +104,7 @@ def test_cycles_and_long_chains_are_cut() -> None:
 
 
 @pytest.mark.parametrize("character", ["x", "é", "\U0001f600", "\x00", "\ud83d"])
-def test_an_error_is_at_most_32_kb_of_valid_unicode(character: str) -> None:
+def test_a_stored_error_is_at_most_32_kb_of_valid_unicode(character: str) -> None:
     text = character * 100_000
     one = describe(ValueError(text))
     assert len(json.dumps(one, ensure_ascii=False).encode()) <= 32_768
@@ -146,5 +146,5 @@ def test_the_innermost_frames_of_a_long_stack_are_kept() -> None:
         ),
     ],
 )
-def test_a_stored_error_of_any_form_has_one_line(stored: Any, line: str) -> None:
+def test_a_stored_error_of_any_form_is_shown_on_one_line(stored: Any, line: str) -> None:
     assert line_of(stored) == line

@@ -1,4 +1,4 @@
-"""What the SDK shares with the program that it is part of: processes, event loops, signals, logs and annotations."""
+"""Tests of how the SDK fits into a program: its processes, event loops, signals, logs and annotations."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def echo_names(call: Call) -> Reply | str:
 def test_a_client_that_was_used_before_a_fork_gets_its_own_responses(service: FakeService) -> None:
     service.override = echo_names
     assert run_program(service, "fork") == "[0, 0, 0, 0]\n"
-    # The responses mix only sometimes, but no connection may be used by two processes.
+    # Responses get mixed up only sometimes, so check that no connection is used by two processes.
     users: dict[int, set[str]] = {}
     for call in service.calls:
         name = call.body["name"] if call.body else call.path.split("/")[-1]
@@ -58,7 +58,7 @@ def test_a_client_that_was_used_before_a_fork_gets_its_own_responses(service: Fa
     assert {len(processes) for processes in users.values()} == {1}
 
 
-def test_an_async_client_works_in_one_event_loop_after_the_other(service: FakeService) -> None:
+def test_an_async_client_works_in_several_event_loops_in_turn(service: FakeService) -> None:
     service.override = echo_names
     client = AsyncYardmaster(url=service.url, api_key="secret", space="demo")
 
@@ -68,12 +68,12 @@ def test_an_async_client_works_in_one_event_loop_after_the_other(service: FakeSe
         return together[1].name
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # The first loop has left its connections.
+        warnings.simplefilter("ignore", ResourceWarning)  # The first loop leaves its connections open.
         assert [asyncio.run(create(name)) for name in ("a", "b", "c")] == ["a", "b", "c"]
         assert len(client._transport._connections._pools) == 1
 
 
-def test_info_logs_have_no_line_for_each_call_of_the_sdk(service: FakeService) -> None:
+def test_calls_of_the_sdk_write_no_line_to_info_logs(service: FakeService) -> None:
     lines = run_program(service, "quiet").splitlines()
     assert [line.split()[4].removeprefix(service.url) for line in lines] == [
         "/of-the-program",
@@ -82,25 +82,25 @@ def test_info_logs_have_no_line_for_each_call_of_the_sdk(service: FakeService) -
 
 
 @pytest.mark.parametrize("name", ["signals", "signals_of_asyncio"])
-def test_a_handler_of_the_program_for_a_signal_is_called_too_and_restored(service: FakeService, name: str) -> None:
+def test_the_programs_own_signal_handler_is_still_called_and_is_restored(service: FakeService, name: str) -> None:
     job = service.add("work")
     assert run_program(service, name) == "host\nhost\n"
     assert service.outcome(job)["result"] == "drained"
 
 
-def test_a_signal_ends_a_child_that_a_handler_has_forked(service: FakeService) -> None:
+def test_a_signal_ends_a_child_that_a_handler_forked(service: FakeService) -> None:
     job = service.add("work")
     run_program(service, "signal_of_child")
     assert service.outcome(job)["result"] == -15
 
 
-def test_a_worker_drains_at_ctrl_c_under_asyncio_run(service: FakeService) -> None:
+def test_a_worker_drains_on_ctrl_c_under_asyncio_run(service: FakeService) -> None:
     job = service.add("work")
     assert run_program(service, "interrupt") == "ended\n"
     assert service.outcome(job)["result"] == "drained"
 
 
-def test_run_in_an_event_loop_names_what_to_use(client: Yardmaster) -> None:
+def test_run_in_an_event_loop_raises_an_error_that_names_run_async(client: Yardmaster) -> None:
     worker = Worker(client)
     worker.on("work")(lambda ctx, payload: None)
 
@@ -113,7 +113,7 @@ def test_run_in_an_event_loop_names_what_to_use(client: Yardmaster) -> None:
         asyncio.run(cell())
 
 
-def test_a_cell_that_runs_again_replaces_its_handler(service: FakeService, client: Yardmaster) -> None:
+def test_rerunning_a_notebook_cell_replaces_its_handler(service: FakeService, client: Yardmaster) -> None:
     worker = Worker(client)
 
     def cell(answer: int) -> None:
@@ -169,7 +169,7 @@ async def multiply(by: int, ctx: Context, payload: dict[str, int], *, plus: int 
     "handler",
     [Multiplier(3), Multiplier(3).method, functools.partial(multiply, 3), functools.partial(multiply, 2, plus=7)],
 )
-def test_partials_methods_and_objects_with_call_are_handlers(
+def test_partials_methods_and_callable_objects_can_be_handlers(
     service: FakeService, client: Yardmaster, start: Callable[..., Any], handler: Any
 ) -> None:
     assert run(handler, {"n": 7}).result == 21

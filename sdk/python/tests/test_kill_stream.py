@@ -13,7 +13,7 @@ Start = Callable[..., Running]
 
 
 class Waiting:
-    """Handlers that wait until they are aborted, and why they were."""
+    """Handlers that wait until they are aborted, and the reasons."""
 
     def __init__(self, service: FakeService) -> None:
         self._service = service
@@ -36,7 +36,7 @@ def streams(service: FakeService) -> list[Call]:
     return [call for call in service.calls if "/realtime/" in call.path]
 
 
-def test_a_kill_aborts_the_handler_of_its_job_at_once(service: FakeService, start: Start) -> None:
+def test_a_kill_aborts_the_handler_of_its_job_immediately(service: FakeService, start: Start) -> None:
     waiting = Waiting(service)
     start({"wait": waiting})
     other, killed = service.add("wait"), service.add("wait")
@@ -50,7 +50,7 @@ def test_a_kill_aborts_the_handler_of_its_job_at_once(service: FakeService, star
     assert (stream.headers["accept"], stream.headers["x-api-key"]) == ("text/event-stream", "secret")
 
 
-def test_the_kill_of_a_job_is_noticed_after_the_stream_was_disconnected(
+def test_a_kill_during_a_disconnection_is_noticed_after_the_reconnect(
     service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("yardmaster._streams._FIRST", 0.01)
@@ -71,11 +71,11 @@ REFUSAL: Reply = (403, {"code": "FORBIDDEN", "error": "The key lacks the scope j
     "reply, connections, why",
     [
         (REFUSAL, 1, "The key lacks the scope jobs:read (FORBIDDEN)"),
-        ((204, "", {}), 1, "the service has ended it"),
+        ((204, "", {}), 1, "the service closed it"),
         ((502, "<html>", {}), 8, "Status 502 without JSON of the service; check the URL (NO_RESPONSE)"),
     ],
 )
-def test_without_its_stream_a_worker_continues_and_warns_once(
+def test_a_worker_without_its_kill_stream_continues_and_warns_once(
     service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch, reply: Reply, connections: int, why: str
 ) -> None:
     monkeypatch.setattr("yardmaster._streams._FIRST", 0.001)
@@ -85,5 +85,5 @@ def test_without_its_stream_a_worker_continues_and_warns_once(
     for n in range(20):  # Each takes longer than the wait before a second stream.
         assert service.outcome(service.add("echo", n))["result"] == n
     assert connections > 1 or len(streams(service)) == 1
-    late = "kills are noticed with the next heartbeat, up to 60 s later, because their stream cannot be opened"
-    assert [(warning.kind, warning.message) for warning in running.warnings] == [("stream", f"{late}: {why}")]
+    late = "can't open the stream of kills; the next heartbeat notices a kill, up to 60 s later"
+    assert [(warning.kind, warning.message) for warning in running.warnings] == [("stream", f"{late} ({why})")]

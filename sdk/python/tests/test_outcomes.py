@@ -1,4 +1,4 @@
-"""Whatever a handler returns, raises or gives as a reason, its job gets an outcome, and the worker lives."""
+"""Whatever a handler returns or raises, its job gets an outcome and the worker keeps running."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from yardmaster import Context, NonRetryable, Release, RetryAfter, SyncContext
 
 Start = Callable[..., Running]
 
-#: Exits and errors that the methods of a value raise.
+#: Errors and exits that methods of a value raise.
 RAISED: list[BaseException] = [ValueError("of a method"), SystemExit(2), KeyboardInterrupt(), RecursionError("deep")]
 TEXTS = ["", "short", "x" * 100_000, "\ud83d" * 20_000, "\U0001f600" * 70_000, "\x00" * 50_000, "a\nb"]
 
 
 def raising(name: str, base: type, method: str, error: BaseException) -> type:
-    """Return a class of which one method or property raises an error."""
+    """Return a class with a method or property that raises an error."""
 
     def fail(*_: object) -> Any:
         raise error
@@ -95,7 +95,7 @@ def errors(rng: random.Random) -> list[BaseException]:
 
 
 def results(rng: random.Random) -> list[Any]:
-    """Return results that are not JSON, or that the service refuses, and Release."""
+    """Return results that aren't JSON or that the service refuses, and a Release."""
     cycle: list[Any] = [rng.random()]
     cycle.append({"back": cycle})
     node = Node()
@@ -130,7 +130,7 @@ def test_every_attempt_gets_an_outcome(service: FakeService, start: Start, seed:
         return finish(n)
 
     def invalid(outcome: Json) -> tuple[int, str] | None:
-        """Refuse as the service does."""
+        """Refuse outcomes as the service does."""
         for field, most in (("result", 262_144), ("error", 65_536), ("reason", 65_536)):
             if len(json.dumps(outcome.get(field), ensure_ascii=False).encode(errors="replace")) > most:
                 return 413, f"{field} must be at most {most} bytes of JSON"
@@ -161,7 +161,7 @@ def test_every_attempt_gets_an_outcome(service: FakeService, start: Start, seed:
         if not is_raised:
             assert (end["error"]["name"], end["retryable"]) == ("InvalidResult", False), case
     counts = Counter(each["jobId"] for each in service.outcomes)
-    assert [counts[job] for job in jobs.values()] == [2] * len(jobs)  # Its ack and its end.
+    assert [counts[job] for job in jobs.values()] == [2] * len(jobs)  # Its ack and its final outcome.
 
 
 async def returns(ctx: Context, payload: Any) -> Any:
@@ -204,7 +204,7 @@ REFUSED = "The service refused the error of this attempt: too much"
     ],
 )
 @pytest.mark.parametrize("is_last_call", [False, True])
-def test_an_outcome_that_is_refused_is_replaced(
+def test_a_refused_outcome_is_replaced(
     service: FakeService,
     start: Start,
     handler: Any,
@@ -239,7 +239,7 @@ def test_an_outcome_that_is_refused_is_replaced(
 
 
 @pytest.mark.parametrize(("payload", "kept"), [("retry", {"retryAfterSeconds": 300}), ("never", {"retryable": False})])
-def test_an_error_that_is_refused_is_replaced_by_a_short_one(
+def test_a_refused_error_is_replaced_by_a_short_one(
     service: FakeService, start: Start, payload: str, kept: Json
 ) -> None:
     service.invalid = lambda each: (400, "too much") if "stack" in each.get("error", {}) else None
@@ -249,7 +249,7 @@ def test_an_error_that_is_refused_is_replaced_by_a_short_one(
     assert service.outcome(job) == {"jobId": job, "deliveryToken": "0.0", **end}
 
 
-def test_a_replacement_that_is_refused_is_a_warning_and_frees_its_slot(service: FakeService, start: Start) -> None:
+def test_a_refused_replacement_causes_a_warning_and_frees_the_slot(service: FakeService, start: Start) -> None:
     service.invalid = lambda each: (400, "too much") if each["jobId"] == job and each["action"] != "ack" else None
     job = service.add("work", "secret")
     running = start({"work": returns}, concurrency=1)
@@ -258,7 +258,7 @@ def test_a_replacement_that_is_refused_is_a_warning_and_frees_its_slot(service: 
     assert refused == [(job,)]
 
 
-def test_a_last_progress_report_that_is_no_json_fails_the_handler_and_not_the_worker(
+def test_a_progress_report_that_is_not_json_fails_the_handler_but_not_the_worker(
     service: FakeService, start: Start
 ) -> None:
     async def reports(ctx: Context, payload: Any) -> None:

@@ -18,7 +18,7 @@ def _kill(outcome: Json) -> Json | None:
     return {"code": "JOB_KILLED", "error": "Job has been killed"} if outcome["action"] == "keepalive" else None
 
 
-def test_a_process_does_the_work_and_is_used_again(service: FakeService, start: Start) -> None:
+def test_a_handler_runs_in_a_process_that_is_reused(service: FakeService, start: Start) -> None:
     start({"work": handlers.work}, process=True, concurrency=1)
     first, second = service.add("work", {"n": 1}), service.add("work", {"n": 2})
     pids = [service.outcome(job)["result"]["pid"] for job in (first, second)]
@@ -28,15 +28,17 @@ def test_a_process_does_the_work_and_is_used_again(service: FakeService, start: 
     assert {"checkpoint", "progress"} <= set(service.actions(first))
 
 
-def test_a_process_that_dies_fails_the_job_and_the_next_job_gets_another(service: FakeService, start: Start) -> None:
+def test_a_process_that_dies_fails_its_job_and_the_next_job_gets_a_new_process(
+    service: FakeService, start: Start
+) -> None:
     start({"die": handlers.die, "work": handlers.work}, process=True, concurrency=1)
     dies, works = service.add("die"), service.add("work", {"n": 1})
-    died = {"name": "ProcessError", "message": "the process of the handler has died with exit code 7"}
+    died = {"name": "ProcessError", "message": "the process of the handler died with exit code 7"}
     assert service.outcome(dies)["error"] == died
     assert service.outcome(works)["result"]["n"] == 2
 
 
-def test_an_error_in_a_process_keeps_its_meaning(service: FakeService, start: Start) -> None:
+def test_special_errors_raised_in_a_process_keep_their_meaning(service: FakeService, start: Start) -> None:
     start({"refuse": handlers.refuse}, process=True)
     outcome = service.outcome(service.add("refuse"))
     assert (outcome["error"]["name"], outcome["error"]["message"]) == ("NonRetryable", "gone")
@@ -48,7 +50,7 @@ def test_the_signals_that_stop_a_worker_do_not_end_its_processes(service: FakeSe
     assert service.outcome(service.add("end"))["result"] == "goes on"
 
 
-def test_a_process_may_report_while_the_worker_stops(service: FakeService, start: Start) -> None:
+def test_a_process_can_still_report_while_the_worker_drains(service: FakeService, start: Start) -> None:
     running = start({"save": handlers.save_when_aborted}, process=True, drain=0.1)
     job = service.add("save")
     service.wait_for(lambda: service.logs)
@@ -57,7 +59,7 @@ def test_a_process_may_report_while_the_worker_stops(service: FakeService, start
     assert {"checkpoint", "progress"} <= set(service.actions(job))
 
 
-def test_a_kill_reaches_a_process(service: FakeService, start: Start) -> None:
+def test_a_kill_aborts_a_handler_in_a_process(service: FakeService, start: Start) -> None:
     start({"wait": handlers.wait_for_abort, "work": handlers.work}, process=True, concurrency=1)
     killed = service.add("wait", timeoutSeconds=0.3)
     service.wait_for(lambda: service.logs)
@@ -66,7 +68,7 @@ def test_a_kill_reaches_a_process(service: FakeService, start: Start) -> None:
     assert service.actions(killed) == ["ack"]
 
 
-def test_a_process_that_ignores_a_kill_is_ended(service: FakeService, start: Start) -> None:
+def test_a_process_that_ignores_a_kill_is_killed(service: FakeService, start: Start) -> None:
     start({"never": handlers.never_end, "work": handlers.work}, process=True, concurrency=1)
     killed = service.add("never", timeoutSeconds=0.3)
     service.wait_for(lambda: service.logs)
@@ -75,13 +77,13 @@ def test_a_process_that_ignores_a_kill_is_ended(service: FakeService, start: Sta
     assert service.actions(killed) == ["ack"]
 
 
-def test_a_handler_in_a_process_may_have_processes_of_its_own(service: FakeService, start: Start) -> None:
+def test_a_handler_in_a_process_can_start_processes(service: FakeService, start: Start) -> None:
     start({"work": handlers.use_pool}, process=True)
     assert service.outcome(service.add("work", [1, 2, 3]))["result"] == [1, 4, 9]
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs. One that has ended may have no parent that asks for its exit code."""
+    """Return whether a process is running. A zombie, whose parent hasn't read its exit code, is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:

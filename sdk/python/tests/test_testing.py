@@ -70,18 +70,18 @@ async def on_struct(ctx: Context, payload: Struct) -> list[Struct]:
         (on_struct, Struct(1), [{"width": 2}]),
     ],
 )
-def test_payloads_and_results_have_the_types_of_the_handler(handler: Any, payload: Any, result: Any) -> None:
+def test_payloads_are_converted_to_the_types_of_the_handler(handler: Any, payload: Any, result: Any) -> None:
     assert run(handler, payload).result == result
 
 
 @pytest.mark.parametrize("handler", [on_line, on_model, on_struct])
-def test_a_payload_that_does_not_fit_is_not_tried_again(handler: Any) -> None:
+def test_a_payload_that_does_not_match_fails_without_retries(handler: Any) -> None:
     done = run(handler, {"width": "wide", "points": 1, "label": 3} if handler is not on_line else {})
     assert (done.status, done.is_retryable) == ("failed", False)
     assert "The payload is not valid" in str(done.error)
 
 
-def test_what_a_handler_reports_is_recorded(run_handler: Callable[..., Run]) -> None:
+def test_run_records_what_a_handler_reports(run_handler: Callable[..., Run]) -> None:
     def handler(ctx: SyncContext, payload: dict[str, Any]) -> int:
         ctx.progress(40, "Resizing", {"decode": 100})
         ctx.save({"page": ctx.checkpoint["page"] + 1})
@@ -110,7 +110,7 @@ def test_what_a_handler_reports_is_recorded(run_handler: Callable[..., Run]) -> 
         (asyncio.CancelledError(), "", True, None),
     ],
 )
-def test_an_error_fails_the_attempt(
+def test_a_raised_error_fails_the_attempt(
     error: BaseException, message: str, is_retryable: bool, delay: float | None
 ) -> None:
     async def handler(ctx: Context, payload: object) -> None:
@@ -122,7 +122,7 @@ def test_an_error_fails_the_attempt(
     assert (done.status, done.is_retryable, done.delay_seconds) == ("failed", is_retryable, delay)
 
 
-def test_a_release_may_be_raised_or_returned() -> None:
+def test_a_release_can_be_raised_or_returned() -> None:
     async def raises(ctx: Context, payload: object) -> None:
         raise ctx.release("10m", "not yet")
 
@@ -152,9 +152,9 @@ _CYCLE["items"].append(_CYCLE)
         (10**5_000, " is too large a number"),
         (Unreadable(), " cannot be read: RuntimeError: of a field"),
     ],
-    ids=lambda each: each if isinstance(each, str) else "",  # That of pytest fails for such a number.
+    ids=lambda each: each if isinstance(each, str) else "",  # pytest's own ID fails for such a number.
 )
-def test_what_is_no_json_is_refused_with_its_path(client: Yardmaster, value: Any, fault: str) -> None:
+def test_values_that_are_not_json_are_refused_with_their_path(client: Yardmaster, value: Any, fault: str) -> None:
     async def returns(ctx: Context, payload: object) -> object:
         return value
 
@@ -195,7 +195,7 @@ def test_a_result_that_is_too_large_fails_the_attempt_as_in_a_worker() -> None:
 
 
 @pytest.mark.parametrize("depth", [64, 65, 990, 100_000])
-def test_a_result_may_nest_as_deep_as_the_service_allows(depth: int) -> None:
+def test_a_result_can_nest_as_deeply_as_the_service_allows(depth: int) -> None:
     async def handler(ctx: Context, payload: object) -> object:
         nested: object = 1
         for _ in range(depth):
@@ -210,7 +210,7 @@ def test_a_result_may_nest_as_deep_as_the_service_allows(depth: int) -> None:
         assert str(done.error).endswith("is nested deeper than 64 levels'}")
 
 
-def test_progress_may_be_outside_of_its_limits_by_a_rounding_error() -> None:
+def test_progress_accepts_a_rounding_error_beyond_its_limits() -> None:
     async def handler(ctx: Context, payload: object) -> None:
         await ctx.progress(100.00000000000001, "on", {"decode": -1e-9})
 
@@ -218,7 +218,7 @@ def test_progress_may_be_outside_of_its_limits_by_a_rounding_error() -> None:
 
 
 @pytest.mark.parametrize(("percent", "message"), [(101, "on"), (True, "on"), (1, ""), (float("nan"), "on")])
-def test_wrong_progress_raises_in_the_handler(percent: float, message: str) -> None:
+def test_invalid_progress_raises_in_the_handler(percent: float, message: str) -> None:
     async def handler(ctx: Context, payload: object) -> str:
         with pytest.raises(ValueError, match="must be"):
             await ctx.progress(percent, message)
@@ -227,7 +227,7 @@ def test_wrong_progress_raises_in_the_handler(percent: float, message: str) -> N
     assert run(handler).result == "went on"
 
 
-def test_an_abort_cancels_a_handler_of_asyncio() -> None:
+def test_an_abort_cancels_an_async_handler() -> None:
     async def handler(ctx: Context, payload: object) -> str:
         try:
             await asyncio.sleep(60)
@@ -252,7 +252,7 @@ def test_logging_inside_a_handler_goes_to_the_log_of_its_job() -> None:
 
     async def handler(ctx: Context, payload: object) -> None:
         logger.info("read %s", "cat.png", extra={"bytes": 7})
-        logging.getLogger("httpx").warning("HTTP Request")  # The SDK's own calls cause those.
+        logging.getLogger("httpx").warning("HTTP Request")  # A record as from the SDK's own calls.
         try:
             raise ValueError("broken")
         except ValueError:
@@ -267,9 +267,11 @@ def test_logging_inside_a_handler_goes_to_the_log_of_its_job() -> None:
     assert "ValueError: broken" in entries[1]["metadata"]["traceback"]
 
 
-def test_what_is_too_large_to_be_sent_is_refused_before() -> None:
+def test_values_that_are_too_large_to_send_are_refused() -> None:
     async def handler(ctx: Context, payload: object) -> str:
-        with pytest.raises(ValueError, match=r"^The checkpoint has 16,000,002 bytes of JSON, which is too large to send"):
+        with pytest.raises(
+            ValueError, match=r"^The checkpoint has 16,000,002 bytes of JSON, which is too large to send"
+        ):
             await ctx.save("x" * 16_000_000)
         return "x" * 16_000_000
 

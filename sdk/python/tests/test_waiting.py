@@ -32,7 +32,7 @@ def test_a_cancellation_that_arrives_together_with_the_event_ends_a_loop_of_wait
     assert asyncio.run(main()) == [False] * 6
 
 
-def test_a_wait_returns_whether_its_event_was_set() -> None:
+def test_wait_returns_whether_the_event_was_set() -> None:
     async def main() -> list[bool]:
         event = asyncio.Event()
         too_late = await wait_within(event, 0.01)

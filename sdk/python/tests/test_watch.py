@@ -1,4 +1,4 @@
-"""Streams of jobs and of the space, with both clients."""
+"""Tests of job and space streams with both clients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Watch = Generator[StreamMessage, None, None]
 
 @pytest.fixture(params=["sync", "async"])
 def client(service: FakeService, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Return both clients, the asynchronous one with iterators of its messages that are synchronous."""
+    """Return both clients, the async one with synchronous message iterators."""
     options: Any = {"url": service.url, "api_key": "secret", "space": "a b"}
     if request.param == "sync":
         yield Yardmaster(**options)
@@ -54,7 +54,7 @@ def message(kind: str, **fields: Any) -> StreamMessage:
 
 
 def stream_of(*messages: Any) -> Messages:
-    """Return a stream that sends messages, and stays open unless the last one is None."""
+    """Return a stream that sends messages and stays open unless the last one is None."""
     stream: Messages = Messages()
     for each in messages:
         stream.put(each)
@@ -83,7 +83,7 @@ def test_a_watch_of_a_job_resumes_after_its_last_event(
     service: FakeService, client: Any, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     if fault == "silent":
-        silent = httpx.Timeout(10, read=0.05)  # The fake sends a comment after twice as long.
+        silent = httpx.Timeout(10, read=0.05)  # The fake service sends a comment after twice as long.
         for transport in ("_sync", "_async"):
             monkeypatch.setattr(f"yardmaster.{transport}.transport.STREAM", silent)
     init, progress, logs = message("init", status="running"), message("progress"), message("logs_appended")
@@ -109,13 +109,13 @@ def test_a_watch_of_a_job_resumes_after_its_last_event(
     )
 
 
-def test_a_watch_of_a_job_ends_with_204(service: FakeService, client: Any) -> None:
+def test_a_watch_of_a_job_ends_when_a_reconnect_returns_204(service: FakeService, client: Any) -> None:
     replying(service, (200, stream_of(message("init"), None), {}), (204, "", {}))
     assert list(client.job("j1").watch(since=0)) == [message("init")]
     assert [call.headers["last-event-id"] for call in service.calls] == ["0", "0"]
 
 
-def test_a_watch_ends_when_the_service_says_so(service: FakeService, client: Any) -> None:
+def test_a_watch_ends_on_the_event_ended(service: FakeService, client: Any) -> None:
     text = f"data: {json.dumps(message('init'))}\n\nevent: ended\ndata: {{}}\n\n"
     replying(service, (200, text, {"content-type": "text/event-stream"}))
     assert list(client.job("j1").watch(on_disconnect=pytest.fail)) == [message("init")]
@@ -132,14 +132,14 @@ EXPIRED = "event: expired\ndata: {}\n\n"
         ((200, EXPIRED, {"content-type": "text/event-stream; charset=utf-8"}), "UNAUTHENTICATED"),
     ],
 )
-def test_a_refusal_of_a_watch_is_raised(service: FakeService, client: Any, reply: Reply, code: str) -> None:
+def test_a_refused_watch_raises(service: FakeService, client: Any, reply: Reply, code: str) -> None:
     replying(service, reply)
     with pytest.raises(YardmasterError) as caught:
         list(client.job("j1").watch(on_disconnect=pytest.fail))
     assert caught.value.code == code
 
 
-def test_a_watch_of_the_space_filters_and_continues_after_the_end_of_a_job(service: FakeService, client: Any) -> None:
+def test_a_watch_of_the_space_filters_and_continues_when_a_job_ends(service: FakeService, client: Any) -> None:
     killed, completed = message("killed", jobId="j1"), message("completed", jobId="j2")
     replying(
         service,
@@ -159,7 +159,7 @@ def test_closing_a_watch_closes_its_connection(service: FakeService, client: Any
     service.wait_for(lambda: service.closed_streams == 1)
 
 
-def test_leaving_or_canceling_an_asynchronous_watch_closes_its_connection(service: FakeService) -> None:
+def test_leaving_or_canceling_an_async_watch_closes_its_connection(service: FakeService) -> None:
     client = AsyncYardmaster(url=service.url, api_key="secret", space="a b")
 
     async def wait_for(condition: Callable[[], bool]) -> None:
@@ -189,7 +189,7 @@ LATER = "2026-01-31T09:30:00.767Z"
     [
         (None, [message("init", status="running")], False),
         (None, [message("init", status="dead")], True),
-        (None, [message("init")], False),  # With a key that sees only progress.
+        (None, [message("init")], False),  # With a key that may only see progress.
         (0, [message("init", status="dead")], False),
         (0, [message("init", status="dead"), message("dead")], False),  # It may have been requeued since then.
         (0, [message("init", status="dead"), message("killed", timestamp=LATER)], True),
@@ -198,14 +198,16 @@ LATER = "2026-01-31T09:30:00.767Z"
         (None, [message("init", status="running"), message("retried")], False),
     ],
 )
-def test_a_job_has_ended_with_its_last_event(since: int | None, messages: list[StreamMessage], is_last: bool) -> None:
+def test_a_watch_knows_which_message_ends_the_job(
+    since: int | None, messages: list[StreamMessage], is_last: bool
+) -> None:
     stream = Stream("/", is_of_job=True, since=since)
     stream.request()
     assert [stream.is_last(each) for each in messages] == [*[False] * (len(messages) - 1), is_last]
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
-def test_events_are_read_from_pieces_of_any_size(size: int) -> None:
+def test_events_are_parsed_from_chunks_of_any_size(size: int) -> None:
     texts = ["a", "line\u2028separator\x85", "é" * 1_000]
     whole = b"retry: 1000\n\n:\n\n" + b"".join(event_of({"type": each}) for each in texts)
     stream = Stream("/", is_of_job=True)
@@ -214,7 +216,7 @@ def test_events_are_read_from_pieces_of_any_size(size: int) -> None:
     assert [each["type"] for each in read] == texts
 
 
-def test_pauses_grow_until_a_connection_has_lasted_and_honor_retry_after(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reconnect_waits_grow_until_a_connection_lasts_and_honor_retry_after(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("yardmaster._streams._FIRST", 0.5)
     monkeypatch.setattr("random.uniform", lambda low, high: high)
     now = 0.0

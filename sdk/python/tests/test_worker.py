@@ -49,7 +49,7 @@ def test_a_job_is_acked_and_completed_with_its_token(service: FakeService, start
     assert poll == {"types": ["echo"], "count": 10, "waitSeconds": 20, "workerId": "w1"}
 
 
-def test_a_def_handler_runs_in_a_thread_of_its_own(service: FakeService, start: Start) -> None:
+def test_a_def_handler_runs_in_its_own_thread(service: FakeService, start: Start) -> None:
     def handler(ctx: SyncContext, payload: Any) -> str:
         ctx.progress(50, "half")
         ctx.log.info("saves")
@@ -74,7 +74,7 @@ def busy_thread(ctx: SyncContext, payload: Any) -> None:
 
 
 @pytest.mark.parametrize("handler", [busy_loop, busy_thread])
-def test_a_handler_that_uses_the_processor_keeps_its_job(service: FakeService, start: Start, handler: Any) -> None:
+def test_a_cpu_bound_handler_keeps_its_job(service: FakeService, start: Start, handler: Any) -> None:
     start({"busy": handler})
     job = service.add("busy", timeoutSeconds=1.2)
     service.outcome(job)
@@ -92,13 +92,13 @@ def test_a_blocked_event_loop_is_reported_while_it_is_blocked(service: FakeServi
             seen.extend(warning.job_ids for warning in running.warnings if warning.kind == "blocked")
 
     running = start({"block": handler, "thread": lambda ctx, payload: ctx.signal.wait(7)})
-    service.add("thread")  # It is not named, because it does not run on the loop.
+    service.add("thread")  # It isn't named, because it doesn't run on the loop.
     job = service.add("block")
     service.outcome(job)
     assert seen == [(job,)]
 
 
-def test_a_blocked_event_loop_keeps_no_outcome_and_no_stop(service: FakeService, start: Start) -> None:
+def test_a_blocked_event_loop_delays_neither_outcomes_nor_a_stop(service: FakeService, start: Start) -> None:
     is_blocked, go_on = threading.Event(), threading.Event()
 
     async def block(ctx: Context, payload: Any) -> None:
@@ -129,14 +129,14 @@ def test_a_worker_does_not_poll_while_its_event_loop_is_blocked(
     while "blocked" not in [warning.kind for warning in running.warnings]:
         time.sleep(0.01)
     polls = len(service.polls())
-    service.outcome(service.add("thread"))  # Of the poll that was waiting.
+    service.outcome(service.add("thread"))  # From the poll that was waiting.
     assert len(service.polls()) == polls
     last = service.add("thread")
     go_on.set()
     service.outcome(last)
 
 
-def test_the_jobs_of_a_poll_start_together_and_end_together(
+def test_the_jobs_of_a_poll_are_acked_and_completed_together(
     service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wakes: list[object] = []
@@ -147,7 +147,7 @@ def test_the_jobs_of_a_poll_start_together_and_end_together(
         calls = getattr(callback, "__self__", None)
         if isinstance(calls, LoopCalls):
             wakes.append(callback)
-            while calls._is_woken:  # Until the loop has run, so a further call has to wake it again.
+            while calls._is_woken:  # Until the loop has run, so that another call must wake it again.
                 time.sleep(0.001)
         return handle
 
@@ -180,7 +180,9 @@ def test_handlers_see_the_context_variables_of_the_caller(service: FakeService, 
     assert asyncio.run(test()) == ["acme", "acme"]
 
 
-def test_a_refused_heartbeat_cancels_the_handler_and_nothing_is_sent(service: FakeService, start: Start) -> None:
+def test_a_refused_heartbeat_cancels_the_handler_and_its_outcome_is_not_sent(
+    service: FakeService, start: Start
+) -> None:
     reasons: list[object] = []
 
     async def handler(ctx: Context, payload: Any) -> None:
@@ -203,7 +205,7 @@ def test_a_refused_heartbeat_cancels_the_handler_and_nothing_is_sent(service: Fa
     assert [service.actions(job) for job in jobs] == [["ack"], ["ack"]]
 
 
-def test_a_job_whose_ack_is_refused_is_not_worked_on(service: FakeService, start: Start) -> None:
+def test_a_job_whose_ack_is_refused_is_not_run(service: FakeService, start: Start) -> None:
     service.refuse = lambda each: refusing("ack", "DELIVERY_LOST")(each) if "lost" in each["jobId"] else None
     running = start({"lost": echo, "echo": echo}, concurrency=1)
     lost = service.add("lost")
@@ -212,7 +214,7 @@ def test_a_job_whose_ack_is_refused_is_not_worked_on(service: FakeService, start
     assert [warning for warning in running.warnings if warning.kind == "lost"] == []
 
 
-def test_a_checkpoint_that_is_refused_raises_in_the_handler(service: FakeService, start: Start) -> None:
+def test_a_refused_checkpoint_raises_in_the_handler(service: FakeService, start: Start) -> None:
     def answer(call: Call) -> Reply | str:
         actions = [each["action"] for each in (call.body or {}).get("outcomes", [])]
         if "checkpoint" in actions or call.path.endswith("/checkpoint"):
@@ -233,7 +235,7 @@ def test_a_checkpoint_that_is_refused_raises_in_the_handler(service: FakeService
     assert (alone.headers["x-delivery-token"], alone.body) == ("0.0", {})
 
 
-def test_frequent_progress_is_sent_now_and_then_and_the_last_one_always(service: FakeService, start: Start) -> None:
+def test_some_of_many_progress_reports_are_sent_and_always_the_last_one(service: FakeService, start: Start) -> None:
     async def handler(ctx: Context, payload: Any) -> None:
         for i in range(1_000):
             await ctx.progress(i / 10, f"{i}")
@@ -249,12 +251,14 @@ def test_frequent_progress_is_sent_now_and_then_and_the_last_one_always(service:
     assert service.actions(job)[-2:] == ["progress", "complete"]
 
 
-def test_responses_of_something_else_and_a_failing_hook_end_nothing(service: FakeService, client: Yardmaster) -> None:
+def test_a_worker_survives_responses_of_another_server_and_a_failing_hook(
+    service: FakeService, client: Yardmaster
+) -> None:
     def fail(warning: object) -> None:
         raise ValueError("of the hook")
 
     worker = Worker(client, on_warning=fail)
-    strange = iter(range(6))  # So many calls are answered by something that is not the service.
+    strange = iter(range(6))  # Number of calls that get an answer that isn't from the service.
     service.override = lambda call: "none" if call.method == "GET" or next(strange, None) is None else (200, {}, {})
     worker.on("wait")(wait_for_beats(service))
     thread = threading.Thread(target=worker.run)
@@ -273,14 +277,14 @@ def wait_for_beats(service: FakeService) -> Callable[[SyncContext, Any], None]:
     return handler
 
 
-def test_an_unknown_name_is_released(service: FakeService, start: Start) -> None:
+def test_a_job_with_an_unknown_name_is_released(service: FakeService, start: Start) -> None:
     running = start({"echo": echo})
     outcome = service.outcome(service.add("other"))
     assert outcome["action"] == "release"
     assert [warning.kind for warning in running.warnings if warning.kind != "stream"] == ["unknownName"]
 
 
-def test_a_refused_key_ends_the_worker_with_the_error(service: FakeService, start: Start) -> None:
+def test_run_raises_when_the_key_is_refused(service: FakeService, start: Start) -> None:
     service.override = lambda _: (401, {"code": "UNAUTHENTICATED", "error": "The key is unknown"}, {})
     running = start({"echo": echo})
     running.end()
@@ -288,7 +292,7 @@ def test_a_refused_key_ends_the_worker_with_the_error(service: FakeService, star
     assert running.error.code == "UNAUTHENTICATED"
 
 
-def test_a_page_of_a_proxy_does_not_end_the_worker(service: FakeService, start: Start) -> None:
+def test_a_worker_survives_an_error_page_of_a_proxy(service: FakeService, start: Start) -> None:
     service.override = lambda call: (404, "<html>", {}) if len(service.polls()) < 3 else "none"
     start({"echo": echo})
     assert service.outcome(service.add("echo"))["action"] == "complete"
@@ -302,10 +306,12 @@ def test_a_job_is_released_when_no_thread_can_be_started(
 
     monkeypatch.setattr("yardmaster._worker.invoke.in_thread", no_thread)
     start({"thread": lambda ctx, payload: None})
-    assert service.outcome(service.add("thread"))["action"] == "release"  # It costs no attempt.
+    assert service.outcome(service.add("thread"))["action"] == "release"  # No attempt is used up.
 
 
-def test_a_handler_that_ignores_its_cancellation_does_not_keep_the_program(service: FakeService, start: Start) -> None:
+def test_a_handler_that_ignores_its_cancellation_does_not_keep_the_program_alive(
+    service: FakeService, start: Start
+) -> None:
     async def ignore(ctx: Context, payload: Any) -> None:
         while True:
             try:
@@ -322,7 +328,7 @@ def test_a_handler_that_ignores_its_cancellation_does_not_keep_the_program(servi
     assert service.outcome(job)["action"] == "release"
 
 
-def test_a_result_is_sent_although_the_worker_stops_before_its_log_is(service: FakeService, start: Start) -> None:
+def test_a_result_is_sent_even_if_the_worker_stops_before_its_log_is_sent(service: FakeService, start: Start) -> None:
     async def work(ctx: Context, payload: Any) -> str:
         ctx.log.info("done")
         return "made"
@@ -337,7 +343,7 @@ def test_a_result_is_sent_although_the_worker_stops_before_its_log_is(service: F
     assert service.outcome(job)["result"] == "made"
 
 
-def test_heartbeats_do_not_wait_for_as_long_as_a_refusal_asks(service: FakeService, start: Start) -> None:
+def test_heartbeats_do_not_wait_for_the_retry_after_of_a_failure(service: FakeService, start: Start) -> None:
     busy = iter(range(1))
 
     def answer(call: Call) -> Reply | str:
@@ -359,9 +365,7 @@ def test_heartbeats_do_not_wait_for_as_long_as_a_refusal_asks(service: FakeServi
     assert service.outcome(service.add("wait", timeoutSeconds=0.6))["action"] == "complete"
 
 
-def test_a_worker_whose_key_is_limited_waits_for_retry_after_and_loses_no_outcome(
-    service: FakeService, start: Start
-) -> None:
+def test_a_rate_limited_worker_honors_retry_after_and_loses_no_outcome(service: FakeService, start: Start) -> None:
     times: dict[str, list[float]] = {}
 
     def answer(call: Call) -> Reply | str:
@@ -373,7 +377,7 @@ def test_a_worker_whose_key_is_limited_waits_for_retry_after_and_loses_no_outcom
         return 429, {"code": "RATE_LIMITED", "error": "too many calls"}, {"retry-after": "0.4"}
 
     service.override = answer
-    # A heartbeat is due after 0.1 s, and Retry-After is longer than the half of that.
+    # A heartbeat is due after 0.1 s, and Retry-After is longer than half of that.
     start({"wait": lambda ctx, payload: service.wait_for(lambda: len(times.get("keepalive", ())) > 1)})
     assert service.outcome(service.add("wait", timeoutSeconds=0.3))["action"] == "complete"
     assert {"poll", "ack", "keepalive"} <= times.keys()
@@ -381,14 +385,14 @@ def test_a_worker_whose_key_is_limited_waits_for_retry_after_and_loses_no_outcom
         assert times[kind][1] - times[kind][0] >= 0.4, kind
 
 
-def test_delays_beyond_those_of_the_service_are_refused_where_they_are_made() -> None:
+def test_delays_that_the_service_would_refuse_raise_in_the_handler() -> None:
     with pytest.raises(ValueError, match="must be at most 604800 s"):
         RetryAfter("8d")
     with pytest.raises(ValueError, match="must be at most"):
         Release("400d")
 
 
-def test_an_exit_in_the_thread_of_the_worker_ends_run(client: Yardmaster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exit_in_the_workers_thread_ends_run(client: Yardmaster, monkeypatch: pytest.MonkeyPatch) -> None:
     async def leave(*_: object) -> None:
         raise SystemExit(3)
 
@@ -399,14 +403,14 @@ def test_an_exit_in_the_thread_of_the_worker_ends_run(client: Yardmaster, monkey
         worker.run()
 
 
-def test_failing_polls_are_repeated_and_reported(service: FakeService, start: Start) -> None:
+def test_failing_polls_are_retried_and_reported(service: FakeService, start: Start) -> None:
     service.override = lambda call: (502, "<html>", {}) if len(service.polls()) < 6 else "none"
     running = start({"echo": echo})
     service.outcome(service.add("echo"))
     assert "unavailable" in [warning.kind for warning in running.warnings]
 
 
-def test_a_drain_releases_what_does_not_end(service: FakeService, start: Start) -> None:
+def test_a_drain_releases_jobs_that_do_not_finish(service: FakeService, start: Start) -> None:
     begun: list[str] = []
 
     async def forever(ctx: Context, payload: Any) -> None:
@@ -434,7 +438,7 @@ def test_a_drain_releases_what_does_not_end(service: FakeService, start: Start) 
     assert running.error is None
 
 
-def test_a_second_stop_ends_the_worker_although_a_thread_goes_on(service: FakeService, start: Start) -> None:
+def test_a_second_stop_ends_the_worker_even_if_a_thread_continues(service: FakeService, start: Start) -> None:
     release = threading.Event()
     running = start({"thread": lambda ctx, payload: release.wait(60)}, drain="1h")
     job = service.add("thread")
@@ -476,7 +480,7 @@ def test_outcomes_of_a_job_keep_their_order_when_a_call_with_several_is_refused(
     assert singles == ["progress", "complete"]
 
 
-def test_an_invalid_outcome_does_not_keep_the_others_at_the_end(service: FakeService, start: Start) -> None:
+def test_an_invalid_outcome_does_not_hold_up_the_others_at_shutdown(service: FakeService, start: Start) -> None:
     begun = threading.Semaphore(0)
 
     def wait(ctx: SyncContext, payload: Any) -> None:
@@ -501,7 +505,7 @@ def test_an_invalid_outcome_does_not_keep_the_others_at_the_end(service: FakeSer
     }
 
 
-def test_a_cancelled_worker_releases_its_jobs(service: FakeService, client: Yardmaster) -> None:
+def test_canceling_a_worker_releases_its_jobs(service: FakeService, client: Yardmaster) -> None:
     worker = Worker(AsyncYardmaster(url=service.url, api_key="secret", space="demo"))
     started = asyncio.Event()
 
@@ -530,7 +534,7 @@ async def send_tokens(ctx: Context, payload: list[str]) -> None:
 @pytest.mark.parametrize(
     ("handler", "process"), [(send_tokens, False), (handlers.send_tokens, False), (handlers.send_tokens, True)]
 )
-def test_an_ephemeral_event_is_sent_once_also_without_a_response(
+def test_an_ephemeral_event_is_sent_once_even_without_a_response(
     service: FakeService, start: Start, handler: Any, process: bool
 ) -> None:
     replies: list[Reply] = [None, (503, {"code": "OVERLOADED", "error": "x"}, {}), (200, {"success": True}, {})]
@@ -575,7 +579,7 @@ def test_an_ephemeral_event_aborts_its_handler_when_the_job_is_killed(service: F
     assert raised == ["TOO_LARGE", "Killed True"]
 
 
-def test_healthz_fails_when_polls_have_no_response(
+def test_healthz_fails_when_polls_get_no_response(
     service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("yardmaster._worker.health._SILENT", 0.2)
@@ -598,13 +602,13 @@ def test_healthz_fails_when_polls_have_no_response(
     assert status() == 503
 
 
-def test_wrong_registrations_are_refused(client: Yardmaster) -> None:
+def test_invalid_registrations_are_refused(client: Yardmaster) -> None:
     worker = Worker(client)
     worker.on("echo")(echo)
-    with pytest.raises(ValueError, match="has a handler already"):
+    with pytest.raises(ValueError, match="already has a handler"):
         worker.on("echo")(lambda ctx, payload: None)
     worker.on("partial")(functools.partial(echo))
-    with pytest.raises(ValueError, match="has a handler already"):
+    with pytest.raises(ValueError, match="already has a handler"):
         worker.on("partial")(functools.partial(send_tokens))
     with pytest.raises(TypeError, match="must be a def"):
         worker.on("other", process=True)(echo)

@@ -7,13 +7,13 @@ _MOST = 5.0
 
 
 class Backoff:
-    """Chooses how long to wait before a call is sent again: 0.1 s, doubled up to 5 s, of which half is random."""
+    """Chooses the wait before the next try of a call: from 0.1 s, doubling up to 5 s, with half of it random."""
 
     def __init__(self) -> None:
         self.failures = 0
 
     def next(self, error: BaseException) -> float:
-        """Return the wait after a failure in seconds. The Retry-After of the service is never cut short."""
+        """Return the wait after a failure, in seconds. It is never shorter than the Retry-After of the service."""
         ceiling = min(_FIRST * 2 ** min(self.failures, 10), _MOST)
         self.failures += 1
         wait = ceiling / 2 * (1 + random.random())

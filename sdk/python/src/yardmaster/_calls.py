@@ -1,4 +1,4 @@
-"""The calls of both clients: what they send, and what they read from the responses."""
+"""The requests of both clients, and how they read the responses."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ._options import NewJob, OperationOptions, body_of
 from ._payloads import json_bytes
 from ._wire import JobWithEvents, OperationFilterRequest, OperationRequestAction, StreamTokenRequestScope
 
-#: The service waits at most this long before it responds. Seconds.
+#: Longest wait of one call, in seconds: the limit of the service.
 LONG_POLL = 20.0
 RETRY_WINDOW = 60.0
 
 
 def create(target: Target, jobs: NewJob | Sequence[NewJob], idempotency_key: str | None) -> Request:
     body: Any = body_of(jobs) if isinstance(jobs, NewJob) else [body_of(job) for job in jobs]
-    # Without `prefer`, the service would ignore an option that it does not know.
+    # Without `prefer`, the service would ignore an option that it doesn't know.
     headers = {"idempotency-key": idempotency_key or str(uuid.uuid4()), "prefer": "handling=strict"}
     return Request("POST", space_path(target, "/jobs"), json_bytes(body), headers)
 
@@ -87,7 +87,7 @@ def start_operation(
         elif option in ("limit", "dry_run", "reason"):
             body["dryRun" if option == "dry_run" else option] = value
         else:
-            raise TypeError(f"There is no option {option!r} of an operation")
+            raise TypeError(f"Operations have no option {option!r}")
     headers = {"idempotency-key": idempotency_key or str(uuid.uuid4())}
     return Request("POST", space_path(target, "/operations"), json_bytes(body), headers)
 
@@ -111,7 +111,7 @@ def operation(method: str, operation_id: str) -> Request:
 
 
 class OperationWait:
-    """Chooses how long to wait before an operation is read again: 0.1 s, doubled up to 2 s."""
+    """Chooses the wait before an operation is read again: from 0.1 s, doubling up to 2 s."""
 
     def __init__(self, timeout: Duration | None) -> None:
         self._seconds = math.inf if timeout is None else seconds_of(timeout, "timeout")
@@ -119,10 +119,10 @@ class OperationWait:
         self._next = 0.1
 
     def next(self) -> float:
-        """Raises YardmasterError ``TIMEOUT`` when the time limit is over."""
+        """Return the next wait in seconds. Raises YardmasterError ``TIMEOUT`` after the time limit."""
         left = self._end - time.monotonic()
         if left <= 0:
-            raise YardmasterError("TIMEOUT", f"The operation is running after {self._seconds} s")
+            raise YardmasterError("TIMEOUT", f"The operation is still running after {self._seconds} s")
         wait, self._next = min(self._next, left), min(self._next * 2, 2.0)
         return wait
 
@@ -132,7 +132,7 @@ def kill(job_id: str, reason: str | None) -> Request:
 
 
 def has_result(job: JobWithEvents) -> bool:
-    """Whether a job is completed. Raises YardmasterError for one that will have no result."""
+    """Return whether a job is completed. Raises YardmasterError if it will never have a result."""
     status = job["status"]
     if status == "dead":
         error = job.get("error")

@@ -2,14 +2,14 @@ import math
 import re
 from datetime import timedelta
 
-#: Seconds as a number, a timedelta, or a text such as ``"250ms"``, ``"30s"``, ``"5m"``, ``"2h"`` or ``"1d"``.
+#: Seconds as a number, a timedelta, or a string such as ``"250ms"``, ``"30s"``, ``"5m"``, ``"2h"`` or ``"1d"``.
 Duration = float | str | timedelta
 
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def seconds_of(duration: Duration, option: str, most: float = math.inf) -> float:
-    """Return a duration in seconds. Raises ValueError, with the name of the option, when it is invalid or too long."""
+    """Convert a duration to seconds. Raises ValueError with the name of the option if it is invalid or too long."""
     seconds = math.nan
     if isinstance(duration, timedelta):
         seconds = duration.total_seconds()
@@ -20,9 +20,9 @@ def seconds_of(duration: Duration, option: str, most: float = math.inf) -> float
     elif not isinstance(duration, bool):
         seconds = float(duration)
     if seconds > most:
-        raise ValueError(f"{option} must be at most {most:g} s; it is {duration!r}")
+        raise ValueError(f"{option} must be at most {most:g} s; got {duration!r}")
     if math.isfinite(seconds) and seconds >= 0:
         return seconds
     raise ValueError(
-        f"{option} must be a number of seconds, a timedelta, or a text such as '30s' or '5m'; it is {duration!r}"
+        f"{option} must be a number of seconds, a timedelta, or a string such as '30s' or '5m'; got {duration!r}"
     )

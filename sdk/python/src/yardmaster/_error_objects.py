@@ -1,4 +1,4 @@
-"""Errors of attempts: as they are stored, and as one line."""
+"""Convert errors of attempts to stored objects and to single lines."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-#: An error as a worker reports it: ``name`` and ``message``; ``stack`` and ``causes``, if it has any. Other clients may
-#: have stored other fields.
+#: An error as a worker reports it: ``name``, ``message``, and ``stack`` and ``causes`` if it has any. Other clients may
+#: store other fields.
 ErrorObject = dict[str, Any]
 
 UNREADABLE = "The error cannot be read"
 
-# The service takes 64 KB of JSON, but lists and dashboards show many errors.
+# The service accepts 64 KB of JSON, but lists and dashboards show many errors.
 _MOST_BYTES = 32_768
-#: Characters of a message, and half of those of a stack. They are halved until the error fits.
+#: Maximum length of a message and half that of a stack, in characters. Halved until the error fits.
 _MOST_CHARACTERS, _LEAST_CHARACTERS = 8_192, 64
 _MOST_NAME = 200
 _MOST_ERRORS = 10
 _MOST_LEVELS = 5
-#: Files whose frames say nothing about the work of a handler.
+#: Files whose stack frames don't help the author of a handler.
 _INTERNAL = tuple(
     os.path.join(os.path.dirname(file), "") for file in (__file__, asyncio.__file__, concurrent.futures.__file__)
 )
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def describe(error: BaseException) -> ErrorObject:
-    """Return an error with its causes, as at most 32 KB of JSON. Whatever its methods do, this does not raise."""
+    """Return an error with its causes as at most 32 KB of JSON. Never raises, whatever the error's methods do."""
     whole, limit = _read(error, 1, set()), _MOST_CHARACTERS
     while True:
         described = _cut_all(whole, limit)
@@ -44,7 +44,7 @@ def describe(error: BaseException) -> ErrorObject:
 
 
 def line_of(error: Any) -> str:
-    """Return the stored error of a job on one line, with its causes. It is any JSON: any client may store one."""
+    """Return a stored error and its causes on one line. The error can be any JSON, because any client may store one."""
     return re.sub(r"\s*[\r\n]+\s*", " ", _line_of(error))
 
 
@@ -53,20 +53,20 @@ def name_of(error: BaseException) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the text of an error and its notes, or that it cannot be read."""
+    """Return the message of an error with its notes, or a placeholder if reading it raises."""
     return _or(lambda: "\n".join([str(error), *_notes_of(error)]), UNREADABLE)
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most this many characters, as valid Unicode."""
+    """Cut a text to at most this many characters of valid Unicode."""
     return _SURROGATES.sub("\ufffd", text if len(text) <= most else f"{text[: most - 2]} …")
 
 
 def _or(read: Callable[[], T], otherwise: T) -> T:
-    """Call a function that may call methods of the user."""
+    """Call a function that may run the user's methods, and return a fallback if they raise."""
     try:
         return read()
-    except BaseException:  # An exit in such a method must not end the worker.
+    except BaseException:  # An exit in such a method must not stop the worker.
         return otherwise
 
 
@@ -92,7 +92,7 @@ def _causes_of(error: BaseException) -> list[BaseException]:
     cause = error.__cause__
     if cause is None and not error.__suppress_context__:
         cause = error.__context__
-    members: Any = getattr(error, "exceptions", None)  # Before Python 3.11, groups are classes of packages.
+    members: Any = getattr(error, "exceptions", None)  # Before Python 3.11, exception groups come from packages.
     group: list[Any] = [*members] if isinstance(members, list | tuple) else []
     return [each for each in (cause, *group) if isinstance(each, BaseException)]
 
@@ -112,7 +112,7 @@ def _cut_all(whole: ErrorObject, limit: int) -> ErrorObject:
 
 
 def _cut_start(stack: str, most: int) -> str:
-    """Keep the innermost frames, which are the last lines."""
+    """Cut a stack to its innermost frames, which are the last lines."""
     if len(stack) > most:
         kept = stack[2 - most :]
         stack = f"…\n{kept[kept.find(chr(10)) + 1 :]}"

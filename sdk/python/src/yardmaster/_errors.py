@@ -9,10 +9,10 @@ from ._wire import FaultDetail, JobStatus, Settled
 
 
 class YardmasterError(Exception):
-    """A call that was refused, or had no response. Its text is the message of the service.
+    """A call that was refused or got no response. Its text is the message of the service.
 
-    Codes of the SDK itself: ``NO_RESPONSE`` (none came from the service, or one of something else), ``TIMEOUT`` (the
-    time limit of the caller is over), ``JOB_DEAD`` (the last attempt of the job has failed).
+    The SDK itself raises these codes: ``NO_RESPONSE`` (the service didn't respond, or something else did, such as a
+    proxy), ``TIMEOUT`` (the caller's time limit has passed), ``JOB_DEAD`` (the last attempt of the job failed).
     """
 
     def __init__(
@@ -30,17 +30,17 @@ class YardmasterError(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
-        #: Status of the HTTP response; None without one.
+        #: HTTP status; None without a response.
         self.status = status
-        #: Status of the job now; only of a 409, and of JOB_DEAD and JOB_KILLED of a result.
+        #: Current status of the job; only for a 409, and for errors of ``result``.
         self.job_status = job_status
-        #: Finds the call in the log of the service; None without a response.
+        #: ID of the request in the logs of the service; None without a response.
         self.request_id = request_id
-        #: One entry for each invalid field of a 400 that has several.
+        #: One entry per invalid field, if a 400 has several.
         self.details = list(details)
-        #: Error of the job, with all its causes; only of JOB_DEAD.
+        #: Error of the job, with all its causes; only for JOB_DEAD.
         self.job_error = job_error
-        #: Seconds that the service asks to wait before the next try; 0 for none.
+        #: Seconds to wait before a retry, from Retry-After; 0 without one.
         self.retry_after = retry_after
 
     def __str__(self) -> str:
@@ -48,30 +48,30 @@ class YardmasterError(Exception):
 
     @property
     def is_temporary(self) -> bool:
-        """Whether the call may succeed when it is sent again."""
+        """Whether a retry may succeed."""
         status = self.status
-        # A proxy without a service behind it may answer with any status, such as a page with 404. But 413 is its limit.
+        # A proxy that has lost its service may answer with any status, such as a 404 page. A 413 is its own limit.
         if self.code == "NO_RESPONSE":
             return status != 413 and not self.is_of_key
         return status is not None and (status >= 500 or status in (408, 429))
 
     @property
     def is_without_effect(self) -> bool:
-        """Whether the call may succeed later, and the service says that it has done nothing."""
+        """Whether the call certainly had no effect, so that a retry is safe."""
         return self.status == 429 or self.code in ("OVERLOADED", "STORAGE_FULL")
 
     @property
     def is_of_key(self) -> bool:
-        """Whether the API key is wrong, so that an operator must act."""
+        """Whether the API key is invalid or lacks a scope, so that someone has to act."""
         return self.status in (401, 403)
 
 
-#: Of the service, in seconds.
+#: Longest delays that the service accepts, in seconds.
 MOST_RETRY_DELAY, MOST_DELAY = 604_800.0, 31_622_400.0
 
 
 class Aborted(Exception):
-    """Why a handler must stop. What it does afterwards is ignored, except with :class:`Draining`."""
+    """The reason for aborting a handler. Except for :class:`Draining`, what the handler does next is ignored."""
 
 
 class Killed(Aborted):
@@ -79,23 +79,23 @@ class Killed(Aborted):
 
 
 class DeliveryLost(Aborted):
-    """Another worker has or had the job."""
+    """Another worker has taken over the job."""
 
 
 class TimedOut(Aborted):
-    """The attempt is over: it had no heartbeat in time, or ran for too long."""
+    """The attempt timed out: no heartbeat arrived in time, or it ran for too long."""
 
 
 class Draining(Aborted):
-    """The worker stops. A result is still reported; otherwise the job is released, which costs no attempt."""
+    """The worker is shutting down. A result is still reported; otherwise the job is released."""
 
 
 class NonRetryable(Exception):
-    """Raised by a handler: the job is dead, whatever retries are left."""
+    """Raise this in a handler to make the job dead, even if retries are left."""
 
 
 class RetryAfter(Exception):
-    """Raised by a handler: the attempt has failed, and the next one must not begin before this delay."""
+    """Raise this in a handler to fail the attempt and set the delay before the next one."""
 
     def __init__(self, delay: Duration, message: str = "Try again later") -> None:
         super().__init__(message)
@@ -103,7 +103,7 @@ class RetryAfter(Exception):
 
 
 class Release(Exception):
-    """Raised by a handler (``raise ctx.release(...)``): the job goes back to the queue, and no attempt is counted."""
+    """Raise ``ctx.release(...)`` in a handler to put the job back in the queue without using up an attempt."""
 
     def __init__(self, delay: Duration = 0, reason: str | None = None) -> None:
         super().__init__(reason or "the job is released")
@@ -112,14 +112,14 @@ class Release(Exception):
 
 
 def _seconds_of(delay: Duration, option: str, most: float) -> float:
-    """A time that has passed already, such as a negative difference of two times, is no delay."""
+    """Convert a delay to seconds, and a negative one, such as the time to a past moment, to 0."""
     seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
     is_past = isinstance(seconds, int | float) and seconds < 0
     return seconds_of(0 if is_past else delay, option, most)
 
 
 def abort_reason_of(error: YardmasterError) -> Aborted | None:
-    """Return why a handler must stop after this refusal; None if it need not."""
+    """Return the reason to abort a handler after this refusal; None if it may continue."""
     if error.code == "JOB_KILLED":
         return Killed("the job was killed")
     if error.code in ("DELIVERY_LOST", "JOB_NOT_FOUND"):
@@ -143,7 +143,7 @@ _STATUS = {
 
 
 def refusal_in(entry: Settled) -> YardmasterError:
-    """Return the refusal in an entry of settle."""
+    """Return the refusal in one entry of a settle response."""
     code: str = entry.get("code") or "INTERNAL"
     return YardmasterError(
         code, entry.get("error") or code, status=_STATUS.get(code, 409), job_status=entry.get("jobStatus")

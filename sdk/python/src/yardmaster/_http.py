@@ -18,7 +18,7 @@ import httpx
 
 from ._errors import YardmasterError
 
-#: A call has this long for its response, besides its wait. Seconds.
+#: Time for the response of a call in addition to its wait, in seconds.
 RESPONSE = 10.0
 #: The service sends a comment every 15 s, so a stream that is silent for longer than this has stalled.
 STREAM = httpx.Timeout(RESPONSE, read=45.0)
@@ -28,23 +28,23 @@ STREAM = httpx.Timeout(RESPONSE, read=45.0)
 class Target:
     """Where calls go."""
 
-    url: str  # Of the service, without /api/v1.
+    url: str  # URL of the service, without /api/v1.
     api_key: str = field(repr=False)
     space: str
 
 
 @dataclass(frozen=True)
 class Request:
-    """One call, which can be sent again."""
+    """One call, which can be retried."""
 
     method: str
     path: str  # Below /api/v1, percent-encoded.
-    body: bytes | None = None  # JSON, unless the headers say something else.
+    body: bytes | None = None  # JSON, unless the headers name another type.
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    wait: float = 0  # How long the service is asked to wait, seconds.
-    #: Return ``{"items", "nextCursor"}``: the list of the response, and its header x-next-cursor.
+    wait: float = 0  # How long the service may wait before it responds, in seconds.
+    #: Whether to return ``{"items", "nextCursor"}``: the list of the response and its header x-next-cursor.
     is_page: bool = False
-    #: It would take effect a second time, so it is sent again only if the service says that nothing was done.
+    #: Whether a retry would take effect a second time. Such a call is retried only if it certainly had no effect.
     is_once: bool = False
 
     def may_repeat(self, error: YardmasterError) -> bool:
@@ -60,7 +60,7 @@ def job_path(job_id: str, rest: str = "") -> str:
 
 
 def arguments(target: Target, request: Request, timeout: float | httpx.Timeout | None) -> dict[str, Any]:
-    """Return the arguments of a request of httpx."""
+    """Return the arguments of an httpx request."""
     headers = {"x-api-key": target.api_key, **request.headers}
     if request.body is not None:
         headers.setdefault("content-type", "application/json")
@@ -78,7 +78,7 @@ def no_response(error: Exception) -> YardmasterError:
 
 
 def parse(response: httpx.Response, is_page: bool = False) -> Any:
-    """Read the JSON of a 2xx response. A response that is not of the service comes from a proxy, or was cut."""
+    """Read the JSON of a 2xx response. A body that isn't the service's comes from a proxy or is incomplete."""
     try:
         body: Any = response.json()
     except ValueError:
@@ -105,13 +105,13 @@ def parse(response: httpx.Response, is_page: bool = False) -> Any:
 
 
 def is_stream(response: httpx.Response) -> bool:
-    """Whether a response is a stream of the service, or says that nothing more will come."""
+    """Return whether a response is a stream of the service; 204 means that no more messages will follow."""
     kind: str = response.headers.get("content-type", "")
     return response.status_code == 204 or (response.is_success and kind.startswith("text/event-stream"))
 
 
 def _retry_after_of(header: str | None) -> float:
-    """Read a number of seconds or a date. Returns seconds, at most an hour."""
+    """Parse a number of seconds or a date. Returns seconds, at most an hour."""
     if header is None:
         return 0
     try:
@@ -124,7 +124,7 @@ def _retry_after_of(header: str | None) -> float:
     return min(max(seconds, 0), 3_600)
 
 
-#: By default, httpx lets calls beyond the hundredth wait for a connection, until they time out.
+#: By default, httpx makes calls beyond the hundredth wait for a connection until they time out.
 _LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=50)
 
 
@@ -133,7 +133,7 @@ _is_own = ContextVar("yardmaster_call", default=False)
 
 
 def _is_wanted(record: logging.LogRecord) -> bool:
-    """Keep what httpx logs for each call of the SDK out of logs, unless the user has set the level of that logger."""
+    """Hide the line that httpx logs for each call of the SDK, unless the user has set the level of that logger."""
     return not _is_own.get() or record.levelno > logging.INFO or _httpx_logger.level != logging.NOTSET
 
 
@@ -151,9 +151,9 @@ def own_call() -> Generator[None, None, None]:
         _is_own.reset(token)
 
 
-# Both are written by hand, because a client for asyncio has connections for each event loop.
+# Both are written by hand, because an asyncio client has separate connections for each event loop.
 class Connections:
-    """The connections of this process. On those of its parent, each would read the responses of the other."""
+    """The connections of this process. Sharing them with a forked process would mix up their responses."""
 
     def __init__(self) -> None:
         self._pool = (os.getpid(), httpx.Client(limits=_LIMITS))
@@ -183,7 +183,7 @@ class AsyncConnections:
         return pool[1]
 
     async def close(self) -> None:
-        """Close those of the event loop that runs."""
+        """Close the connections of the running event loop."""
         pool = self._pools.pop(asyncio.get_running_loop(), None)
         if pool is not None:
             await pool[1].aclose()

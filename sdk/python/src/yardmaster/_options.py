@@ -13,54 +13,56 @@ from ._wire import CreateJobCallbackOn, JobStatus, RetryRequest, UniqueRequest
 
 
 def target_of(url: str | None, api_key: str | None, space: str | None) -> Target:
-    """What is missing is read from the environment. Raises ValueError, which names what is missing there too."""
+    """Read the options and the environment. Raises ValueError that names what is missing or invalid."""
     env = os.environ
     full = (url or env.get("YARDMASTER_URL") or "http://127.0.0.1:8080").rstrip("/").removesuffix("/api/v1")
     if urlsplit(full).scheme not in ("http", "https"):
-        raise ValueError(f"The option url, or YARDMASTER_URL, is no http or https URL: {full}")
-    key = (api_key or env.get("YARDMASTER_API_KEY") or "").strip()  # One from a file may end with a line break.
+        raise ValueError(f"The url option or YARDMASTER_URL is not an HTTP URL: {full}")
+    key = (api_key or env.get("YARDMASTER_API_KEY") or "").strip()  # A key from a file may end with a line break.
     if not key:
-        raise ValueError("Set the option api_key, or the variable YARDMASTER_API_KEY")
+        raise ValueError("Set the api_key option or the YARDMASTER_API_KEY variable")
     if not key.isascii() or not key.isprintable():
-        raise ValueError("The option api_key, or YARDMASTER_API_KEY, has a character that no key has")
+        raise ValueError("The api_key option or YARDMASTER_API_KEY contains a character that no API key contains")
     name = space or env.get("YARDMASTER_SPACE")
     if not name:
-        raise ValueError("Set the option space, or the variable YARDMASTER_SPACE")
+        raise ValueError("Set the space option or the YARDMASTER_SPACE variable")
     return Target(full, key, name)
 
 
 class JobOptions(TypedDict, total=False):
-    """Options of a job. Those that are left out have the default of the service."""
+    """Job options. The service has a default for each."""
 
-    #: Not before this time has passed.
+    #: Delay before the job can be claimed. Default: none.
     delay: Duration
-    #: Not before this time. A datetime needs a time zone.
+    #: Time from which the job can be claimed. A datetime needs a time zone. Default: now.
     scheduled_for: datetime | str
-    #: Attempts after the first. Default: 3.
+    #: Maximum number of retries after the first attempt. Default: 3.
     max_retries: int
     #: Delays between attempts. Default: none.
     retry: RetryRequest
-    #: Longest time between two heartbeats, which the worker sends. Default: 300 s.
+    #: Longest time between heartbeats, which the worker sends. Default: 300 s.
     timeout: Duration
-    #: Longest time of one attempt. Default: none.
+    #: Maximum duration of one attempt. Default: none.
     max_run: Duration
-    #: Longest time until a worker starts the job. Default: none.
+    #: Maximum wait until a worker starts the job; after it, the job is dead. Default: none.
     start_within: Duration
     #: Head start in the queue, in seconds. Default: 0.
     priority: int
-    #: Words by which ``jobs`` and ``operations`` find the job: at most 10.
+    #: Up to 10 words by which ``jobs`` and ``operations`` can find the job.
     tags: Sequence[str]
-    #: Create the job only if no job has this key.
+    #: Creates the job only if no other job holds this key.
     unique: UniqueRequest
-    #: Where the service reports the end of the job.
+    #: URL to which the service posts the outcome of the job.
     callback_url: str
+    #: Headers of the callback.
     callback_headers: Mapping[str, str]
+    #: Outcomes that trigger the callback. Default: completed and dead.
     callback_on: Sequence[CreateJobCallbackOn]
 
 
 @dataclass(frozen=True)
 class NewJob:
-    """A job to create. The payload is a dict, a dataclass, or a model of pydantic or msgspec; or None."""
+    """A job to create. The payload is a dict, a dataclass, a pydantic model, a msgspec Struct or None."""
 
     name: str
     payload: Any = None
@@ -86,7 +88,7 @@ _DURATIONS = {
 
 
 def body_of(job: NewJob) -> dict[str, Any]:
-    """Return the body of a create. Raises TypeError or ValueError for an option that is not valid."""
+    """Return the request body that creates a job. Raises TypeError or ValueError for an invalid option."""
     body: dict[str, Any] = {"name": job.name, "payload": job.payload}
     for option, value in job.options.items():
         if option in _DURATIONS:
@@ -96,28 +98,28 @@ def body_of(job: NewJob) -> dict[str, Any]:
         elif option == "scheduled_for":
             body["scheduledFor"] = text_of(cast("datetime | str", value), option)
         else:
-            raise TypeError(f"There is no option {option!r} of a job")
+            raise TypeError(f"Jobs have no option {option!r}")
     return body
 
 
 class JobFilter(TypedDict, total=False):
-    """Which jobs to list: those that pass all of these."""
+    """Filters of a job list, combined with AND."""
 
-    #: One of these.
+    #: Only jobs with this status, or one of several.
     status: JobStatus | Sequence[JobStatus]
-    #: One of these.
+    #: Only jobs with this name, or one of several.
     name: str | Sequence[str]
-    #: All of these.
+    #: Only jobs with this tag, or with all of several.
     tag: str | Sequence[str]
-    #: Text in the JSON of payload, result or error, in upper or lower case.
+    #: Only jobs with this text in the JSON of their payload, result or error. Case-insensitive.
     q: str
-    #: Created at this time or later. A datetime needs a time zone.
+    #: Only jobs created at or after this time. A datetime needs a time zone.
     created_after: datetime | str
-    #: Created before this time.
+    #: Only jobs created before this time.
     created_before: datetime | str
-    #: By creation: newest first (``desc``, the default) or oldest first.
+    #: Sort by creation time: newest first (``desc``) or oldest first (``asc``). Default: ``desc``.
     order: Literal["asc", "desc"]
-    #: Jobs in one call, at most 100. Default: 50.
+    #: Number of jobs to fetch per call, at most 100. Default: 50.
     page_size: int
 
 
@@ -128,9 +130,9 @@ class OperationOptions(TypedDict, total=False):
     limit: int
     #: Only count the jobs that would be changed. Default: False.
     dry_run: bool
-    #: Shown with the operation.
+    #: Reason, shown with the operation.
     reason: str
-    #: When the jobs become claimable; only of requeue, and of reschedule, which needs it.
+    #: Delay until the jobs are claimable. Only for requeue, and required for reschedule.
     delay: Duration
 
 
@@ -138,11 +140,11 @@ _PARAMETERS = {"created_after": "createdAfter", "created_before": "createdBefore
 
 
 def query_of(jobs: JobFilter) -> str:
-    """Return the query of a list. Raises TypeError or ValueError for a part that is not valid."""
+    """Return the query of a job list. Raises TypeError or ValueError for an invalid filter."""
     query: dict[str, Any] = {}
     for part, value in jobs.items():
         if part not in JobFilter.__annotations__:
-            raise TypeError(f"There is no filter {part!r} of jobs")
+            raise TypeError(f"Jobs have no filter {part!r}")
         is_time = part in ("created_after", "created_before")
         query[_PARAMETERS.get(part, part)] = text_of(cast("datetime | str", value), part) if is_time else value
     return urlencode(query, doseq=True)

@@ -1,4 +1,4 @@
-"""Payloads and results as types of the user: dicts, dataclasses, and models of pydantic or msgspec."""
+"""Convert payloads and results between JSON and the user's types: dicts, dataclasses, pydantic and msgspec models."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from typing import Any, cast
 from ._error_objects import message_of
 from ._errors import NonRetryable
 
-#: Of the service: how deep arrays and objects may nest.
+#: Limit of the service for the nesting of arrays and objects.
 _MOST_LEVELS = 64
-#: The service closes the connection in the middle of a body over about 20 MB, so the call would be retried forever.
+#: Bodies over about 20 MB would be retried forever, because the service closes the connection in the middle of them.
 _MOST_BYTES = 16_000_000
 
 
 def json_bytes(value: Any, path: str = "") -> bytes:
-    """Return a value as JSON. Raises ValueError, which names the part that is not JSON by its path."""
+    """Convert a value to JSON. Raises ValueError with the path of the part that isn't JSON."""
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_plain).encode()
     except Exception as error:
@@ -32,7 +32,7 @@ def json_bytes(value: Any, path: str = "") -> bytes:
 
 
 def as_json(value: Any, path: str) -> Any:
-    """Return a value as the service would store it. Raises ValueError, which names the part that is not JSON."""
+    """Return a value as the service would store it. Raises ValueError with the path of the part that isn't JSON."""
     text = json_bytes(value, path)
     if len(text) > _MOST_BYTES:
         advice = "Store it elsewhere and use its URL."
@@ -60,11 +60,11 @@ def _is_shallow(stored: Any) -> bool:
 
 
 class _Unknown(TypeError):
-    """What a value has that JSON has not. The text continues a sentence that begins with the path of the value."""
+    """Raised for something that JSON can't represent. The text continues a sentence that starts with the path."""
 
 
 def _fault_in(value: Any, path: str, level: int, around: tuple[int, ...]) -> str | None:
-    """Return a sentence about the first part of a value that is not JSON. ``around``: the ids of what contains it."""
+    """Describe the first part of a value that isn't JSON. ``around`` has the IDs of the values that contain it."""
     if value is None or isinstance(value, str):
         return None
     if isinstance(value, int | float):
@@ -90,7 +90,7 @@ def _fault_in(value: Any, path: str, level: int, around: tuple[int, ...]) -> str
 
 
 def _parts_of(value: Any) -> list[tuple[str, Any]]:
-    """Return what a value contains, with the steps of the paths to it."""
+    """Return the parts of a value, with the path step to each."""
     if isinstance(value, dict):
         return [(_step_of(key), part) for key, part in cast(Any, value).items()]
     if isinstance(value, list | tuple):
@@ -115,22 +115,22 @@ def _plain(value: Any) -> Any:
 
 
 def _is_a(package: str, base: str, kind: Any) -> bool:
-    """Whether a type has this base. A model exists only when its package is imported, so nothing is imported here."""
+    """Return whether a type has this base, without importing the package: a model exists only if it is imported."""
     module: Any = sys.modules.get(package)
     return module is not None and isinstance(kind, type) and issubclass(kind, getattr(module, base))
 
 
 def function_of(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that a handler calls: that of a functools.partial, or of an object with ``__call__``."""
+    """Return the function behind a handler, which may be a functools.partial or an object with ``__call__``."""
     while isinstance(handler, functools.partial):
         handler = handler.func
     return handler if inspect.isroutine(handler) else type(handler).__call__
 
 
 def payload_type_of(handler: Callable[..., Any]) -> Any:
-    """Return the annotation of the payload; None if it has none, or one that exists only for a type checker.
+    """Return the annotation of the payload; None if it is missing or exists only for a type checker.
 
-    Raises TypeError for a handler that does not take a context and a payload.
+    Raises TypeError for a handler that doesn't take a context and a payload.
     """
     signature = _signature_of(handler)
     try:
@@ -145,12 +145,12 @@ def payload_type_of(handler: Callable[..., Any]) -> Any:
     names = getattr(inspect.unwrap(function_of(handler)), "__globals__", {})
     try:
         return typing.get_type_hints(holder, names)["payload"]
-    except Exception:  # Evaluated, a hint may raise anything.
+    except Exception:  # Evaluating a hint may raise anything.
         return None
 
 
 def _signature_of(handler: Callable[..., Any]) -> inspect.Signature:
-    if sys.version_info >= (3, 14):  # There, a signature evaluates all annotations unless it is told not to.
+    if sys.version_info >= (3, 14):  # There, signature() evaluates all annotations by default.
         from annotationlib import Format
 
         return inspect.signature(handler, annotation_format=Format.FORWARDREF)
@@ -158,7 +158,7 @@ def _signature_of(handler: Callable[..., Any]) -> inspect.Signature:
 
 
 def as_type(kind: Any, payload: Any) -> Any:
-    """Return a payload as the type that a handler wants. Raises NonRetryable, which says what does not fit."""
+    """Convert a payload to the type that a handler expects. Raises NonRetryable that says what doesn't match."""
     try:
         if _is_a("pydantic", "BaseModel", kind):
             return kind.model_validate(payload)
@@ -170,7 +170,7 @@ def as_type(kind: Any, payload: Any) -> Any:
 
 
 def _as_dataclass(kind: Any, value: Any) -> Any:
-    """Fill dataclasses, also those in lists and in dicts. Fields that a dataclass does not have are left out."""
+    """Fill dataclasses, including those in lists and dicts. Unknown fields are ignored."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         if not isinstance(value, dict):
@@ -189,7 +189,7 @@ def _as_dataclass(kind: Any, value: Any) -> Any:
 
 
 def _hints_of(kind: type) -> dict[str, Any]:
-    """Return the types of the fields of a dataclass; none if one of them exists only for a type checker."""
+    """Return the field types of a dataclass; none if one of them exists only for a type checker."""
     try:
         return typing.get_type_hints(kind)
     except Exception:

@@ -1,4 +1,4 @@
-"""Signals of the program, and of the processes of handlers."""
+"""Signal handling in the program and in the processes of handlers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 
 def on_signal(number: int, act: Callable[[], object]) -> Callable[[], None]:
-    """Call a function at a signal, and then the handler that the program has for it.
+    """Call a function on a signal, and then the program's own handler for it.
 
-    Returns a function that restores that handler. A forked process restores it on its own, at its first signal.
+    Returns a function that restores the program's handler. A forked process restores it at its first signal.
     """
     before, pid = signal.getsignal(number), os.getpid()
-    if before is None:  # It was not installed from Python, which could not restore it.
+    if before is None:  # It wasn't installed from Python, which can't restore it.
         return lambda: None
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -38,19 +38,19 @@ def on_signal(number: int, act: Callable[[], object]) -> Callable[[], None]:
 
 
 def _is_of_python(handler: Any) -> bool:
-    """Whether a handler is that of Python or asyncio.run for Ctrl-C, which would end the program at once."""
-    function = getattr(handler, "func", handler)  # asyncio.run has a functools.partial.
+    """Return whether a handler is the default one of Python or asyncio.run for Ctrl-C, which would end the program."""
+    function = getattr(handler, "func", handler)  # asyncio.run installs a functools.partial.
     return handler is signal.default_int_handler or str(getattr(function, "__module__", "")).startswith("asyncio.")
 
 
 def lead_group() -> None:
-    """Make this process the leader of a group, to which the processes belong that it starts."""
+    """Make this process the leader of a process group, which its child processes join."""
     if hasattr(os, "setpgrp"):
         os.setpgrp()
 
 
 def kill_group(pid: int) -> None:
-    """Kill a process that leads a group, and the rest of the group."""
+    """Kill the group that a process leads."""
     if hasattr(os, "killpg"):
         with suppress(OSError):
             os.killpg(pid, signal.SIGKILL)

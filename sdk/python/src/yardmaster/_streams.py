@@ -1,4 +1,4 @@
-"""Streams of both clients: what they request, and what they read from the responses."""
+"""The stream requests of both clients, and how they read the responses."""
 
 from __future__ import annotations
 
@@ -14,56 +14,56 @@ from ._errors import YardmasterError
 from ._http import Request, Target, space_path
 from ._wire import JobStatus, Progress
 
-#: The wait before a reconnection is random, up to these seconds: the first, doubled with each failure in a row.
+#: Maximum random wait before a reconnect, in seconds: the first, doubled with each failure in a row.
 _FIRST, _MOST = 0.5, 30.0
-#: A connection of this length counts as a success. Seconds.
+#: A connection that lasts this many seconds resets the backoff.
 _LASTING = 5.0
 _ENDS = ("completed", "dead", "killed")
 
 
 class _StreamMessageRequired(TypedDict):
     type: str
-    #: ISO 8601 in UTC. Of ``init``: when the job or the space was as it says.
+    #: Time of the event, in ISO 8601 UTC. For ``init``, the moment that it describes.
     timestamp: str
 
 
 class StreamMessage(_StreamMessageRequired, total=False):
-    """A message of a stream, as the service sends it. Ignore types that you do not know."""
+    """A stream message, as the service sends it. Ignore types that you don't know."""
 
     jobId: str
     jobName: str
     spaceId: str
     #: Status of the job after the event.
     status: JobStatus
-    #: What the event is about, such as the result of ``completed``.
+    #: Data of the event, such as the result for ``completed``.
     data: Any
-    #: The latest report; only of ``init``, and with a key that sees only progress.
+    #: Latest progress report; only in ``init``, and only if the key may see nothing but progress.
     progress: Progress
-    #: Jobs of the space by status; only of ``init`` and ``counts``.
+    #: Jobs of the space by status; only in ``init`` and ``counts``.
     counts: dict[JobStatus, int]
-    #: Number of the event in the history of the job; only if the stream was resumed.
+    #: Number of the event in the job's history; only if the stream was resumed.
     seq: int
-    #: Whether events are lost; only of ``init``.
+    #: Whether events before this ``init`` were lost.
     missed: bool
 
 
-#: Gets why a connection has ended, before the next one.
+#: Called before each reconnect with the reason.
 OnDisconnect = Callable[[YardmasterError], object]
 
 
 class Stream:
-    """The stream of a job or of a space, over any number of connections. It makes no calls."""
+    """The state of a stream of a job or a space across reconnects. It makes no calls."""
 
     def __init__(self, path: str, *, is_of_job: bool, since: int | None = None) -> None:
         self._path = path
         self._is_of_job = is_of_job
         self._last_id = None if since is None else str(since)
         self._failures = 0
-        #: Whether the service has said that no message will follow.
+        #: Whether the service has said that no more messages will follow.
         self.has_ended = False
 
     def request(self) -> Request:
-        """Return the call that opens the next connection, which continues after the last event that has a number."""
+        """Return the call that opens the next connection, which resumes after the last numbered event."""
         self._is_resumed = self._last_id is not None
         self._opened_at = math.inf
         self._rest, self._fields = b"", dict[bytes, bytes]()
@@ -73,9 +73,9 @@ class Stream:
         return Request("GET", self._path, headers=headers)
 
     def read(self, piece: bytes) -> Iterator[StreamMessage]:
-        """Yield the messages that a piece of the response completes. Raises YardmasterError for anything else."""
+        """Yield the messages that a chunk of the response completes. Raises YardmasterError for anything else."""
         self._opened_at = min(self._opened_at, time.monotonic())
-        *lines, self._rest = (self._rest + piece).split(b"\n")  # Not splitlines: texts may have other separators.
+        *lines, self._rest = (self._rest + piece).split(b"\n")  # Not splitlines: JSON may have other separators.
         for line in lines:
             if line:
                 name, _, value = line.partition(b":")
@@ -92,9 +92,9 @@ class Stream:
                 yield _message_in(fields[b"data"])
 
     def is_last(self, message: StreamMessage) -> bool:
-        """Whether a message says that the job has ended.
+        """Return whether a message says that the job has ended.
 
-        After a resumption, events from before ``init`` come after it. Unless the job is completed, it may have been
+        On a resumed stream, events from before ``init`` follow it. Unless the job is completed, it may have been
         requeued since then.
         """
         if not self._is_of_job:
@@ -106,7 +106,7 @@ class Stream:
         return message["type"] in _ENDS and (is_new or message["type"] == "completed")
 
     def pause_after(self, error: YardmasterError) -> float:
-        """Return how long to wait before the next connection, in seconds. Raises what it would not change."""
+        """Return the wait before the next connection, in seconds. Raises an error that a reconnect can't fix."""
         if not error.is_temporary:
             raise error
         if time.monotonic() - self._opened_at >= _LASTING:
@@ -123,7 +123,7 @@ def _message_in(data: bytes) -> StreamMessage:
             return cast(StreamMessage, message)
     except (ValueError, TypeError, KeyError):
         pass
-    raise YardmasterError("NO_RESPONSE", "The stream has a message that is not of the service; check the URL")
+    raise YardmasterError("NO_RESPONSE", "The stream has a message that is not from the service; check the URL")
 
 
 def job_stream(job_id: str, since: int | None) -> Stream:

@@ -5,15 +5,15 @@ import logging
 from ._wire import LogEntryLevel
 from ._worker.context import current_log
 
-#: What the SDK itself writes while it sends the log must not become part of the log.
+#: Records of the SDK itself while it sends the log must not become part of the log.
 _OWN = ("yardmaster", "httpx", "httpcore", "asyncio")
 
 
 class JobLogHandler(logging.Handler):
-    """Writes what is logged inside a handler of a job to the log of that job.
+    """Sends log records made inside a job handler to the log of that job.
 
-    Add it once: ``logging.getLogger().addHandler(JobLogHandler())``. Records from outside of handlers are left out.
-    Traceback and fields of ``extra`` become metadata.
+    Add it once: ``logging.getLogger().addHandler(JobLogHandler())``. Records made outside of handlers are ignored.
+    Tracebacks and ``extra`` fields become metadata.
     """
 
     def emit(self, record: logging.LogRecord) -> None:

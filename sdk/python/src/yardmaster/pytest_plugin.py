@@ -1,4 +1,4 @@
-"""Fixtures of pytest, which finds them when the SDK is installed."""
+"""Pytest fixtures, which pytest finds once the SDK is installed."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ._worker.handlers import call_blocking, call_in_loop, handler_of
 from ._worker.outcomes import Fields, end_of, replacement_of, size_of
 from ._worker.signal import AbortSignal
 
-#: Of the service, unless its operator has set another one. Bytes of JSON.
+#: Default limit of the service for a result, in bytes of JSON.
 _MOST_RESULT = 262_144
 _STATUS: dict[str, Literal["completed", "failed", "released"]] = {
     "complete": "completed",
@@ -27,16 +27,16 @@ _STATUS: dict[str, Literal["completed", "failed", "released"]] = {
 
 @dataclass
 class Run:
-    """What a handler has done."""
+    """A recording of what a handler returned and reported."""
 
     status: Literal["completed", "failed", "released"] = "completed"
-    #: What it returned, as the service would store it; None unless completed.
+    #: Result of the handler, as the service would store it; None unless completed.
     result: Any = None
-    #: Why it has failed, as the service would store it; None unless failed.
+    #: Error of the attempt, as the service would store it; None unless failed.
     error: dict[str, Any] | None = None
-    #: Whether a retry may help; only of a failure.
+    #: Whether the service would retry the job; False unless failed.
     is_retryable: bool = False
-    #: Delay before the next attempt, or of a release, in seconds; None for the default.
+    #: Delay of the retry or the release, in seconds; None for the default.
     delay_seconds: float | None = None
     progress: list[Fields] = field(default_factory=list["Fields"])
     checkpoints: list[Any] = field(default_factory=list[Any])
@@ -84,7 +84,7 @@ async def run_async(
     name: str = "test",
     signal: AbortSignal | None = None,
 ) -> Run:
-    """Call a handler as ``run`` does, in the event loop of the test."""
+    """Call a handler as ``run`` does, but in the event loop of the test."""
     run, signal = Run(), signal or AbortSignal()
     job = JobInfo("test", name, attempt, 3, 300, datetime.now(timezone.utc), checkpoint)
     called = handler_of(handler, process=False, cancel=True)
@@ -115,13 +115,13 @@ def run(
     name: str = "test",
     signal: AbortSignal | None = None,
 ) -> Run:
-    """Call a handler without a service, and record what it reports::
+    """Call a handler without a service and record what it reports::
 
         assert run(resize, {"image": "cat.png"}).result == {"width": 320}
 
-    The payload is what a producer sends: a dict, a dataclass or a model. ``signal`` aborts the handler as a worker
-    would: ``signal.abort(Killed())``.
+    The payload is what a producer would pass: a dict, a dataclass or a model. To abort the handler as a worker would,
+    pass a ``signal`` and call ``signal.abort(Killed())``.
     """
     work = run_async(handler, payload, checkpoint=checkpoint, attempt=attempt, name=name, signal=signal)
-    with ThreadPoolExecutor(1) as thread:  # The thread of the test may have a loop already.
+    with ThreadPoolExecutor(1) as thread:  # The test's own thread may already run a loop.
         return thread.submit(asyncio.run, work).result()

@@ -24,22 +24,22 @@ from ._worker.session import Session, SessionOptions
 AsyncHandler = TypeVar("AsyncHandler", bound=Callable[[Context, Any], Coroutine[Any, Any, Any]])
 SyncHandler = TypeVar("SyncHandler", bound=Callable[[SyncContext, Any], Any])
 
-#: Of the service.
+#: Limits of the service: names per poll, and characters of a worker ID.
 _MOST_NAMES = 100
 _MOST_WORKER_ID = 128
-#: Tasks that are left at the end have this long to be canceled. Seconds.
+#: Time to cancel the tasks that remain at the end, in seconds.
 _CANCEL = 1.0
 
 
 class Client(Protocol):
-    """A :class:`Yardmaster` or an :class:`AsyncYardmaster`. A worker reads only where it sends its calls."""
+    """A :class:`Yardmaster` or an :class:`AsyncYardmaster`. A worker uses only its target."""
 
     @property
     def target(self) -> Target: ...
 
 
 class Register(Protocol):
-    """Takes a handler, and returns it unchanged."""
+    """A decorator that returns the handler unchanged."""
 
     @overload
     def __call__(self, handler: AsyncHandler, /) -> AsyncHandler: ...
@@ -50,12 +50,15 @@ class Register(Protocol):
 class Worker:
     """Claims jobs and calls their handlers.
 
-    ``concurrency``: jobs at once. ``drain``: how long handlers may continue after the worker was asked to stop.
-    ``auto_ack``: start jobs with the poll that claims them; it saves a call for each job, but a job whose response is
-    lost waits for its timeout, and has used an attempt. ``worker_id``: shown on the jobs; host and process id by
-    default. ``health_port``: serves ``/healthz``. ``on_warning``: called, from any thread, when something needs
-    attention but does not end the worker; by default the logger ``yardmaster`` gets it. ``handle_signals``: whether
-    SIGTERM and SIGINT stop the worker; a handler of the program for them is called as well.
+    :param concurrency: maximum number of jobs to run at once
+    :param drain: how long handlers may continue after the worker is told to stop
+    :param auto_ack: start jobs with the poll that claims them, which saves a call per job; but if the response is lost,
+        its jobs wait for their timeout and have used up an attempt
+    :param worker_id: name shown on the jobs; by default host and process ID
+    :param health_port: port that serves ``/healthz``
+    :param on_warning: called from any thread when something needs attention but doesn't stop the worker; by default
+        the logger ``yardmaster`` gets it
+    :param handle_signals: whether SIGTERM and SIGINT stop the worker; the program's own handlers are still called
     """
 
     def __init__(
@@ -71,7 +74,7 @@ class Worker:
         handle_signals: bool = True,
     ) -> None:
         if concurrency < 1:
-            raise ValueError(f"concurrency must be a whole number above 0; it is {concurrency}")
+            raise ValueError(f"concurrency must be a positive whole number; got {concurrency}")
         self._target = client.target
         self._concurrency = concurrency
         self._drain = seconds_of(drain, "drain")
@@ -84,47 +87,47 @@ class Worker:
         self._stop: Callable[[], None] | None = None
 
     def on(self, name: str, *, process: bool = False, cancel: bool = True) -> Register:
-        """Register the handler of a name: a function of a context and the payload.
+        """Register the handler for a name: a function that takes a context and the payload.
 
-        What it returns is the result, and what it raises fails the attempt. The payload is a dict, or what the
-        annotation says: a dataclass, or a model of pydantic or msgspec. One that does not fit makes the job dead. An
-        annotation that exists only for a type checker is ignored.
+        What it returns becomes the result, and what it raises fails the attempt. The payload is a dict, or the type of
+        its annotation: a dataclass, a pydantic model or a msgspec Struct. A payload that doesn't match makes the job
+        dead. An annotation that exists only for a type checker is ignored.
 
         An ``async def`` gets a :class:`Context` and runs on the event loop of ``run`` or ``run_async``; its task is
         canceled when its signal is aborted, unless ``cancel`` is False. A ``def`` gets a :class:`SyncContext` and runs
-        in a thread, or with ``process`` in a process, which suits work that needs the processor.
+        in a thread, or with ``process`` in a process, which suits CPU-bound work.
 
-        A function of the same module and name replaces the one before, so a cell of a notebook may run again. A worker
-        that runs keeps the handlers with which it has begun.
+        A function with the same module and name replaces the previous one, so you can rerun a notebook cell. A running
+        worker keeps the handlers it started with.
         """
         if not name:
-            raise ValueError("The name of a job must not be empty")
+            raise ValueError("The job name must not be empty")
 
         def register(function: Any) -> Any:
             handler, before = handler_of(function, process=process, cancel=cancel), self._handlers.get(name)
             if before is not None and before.qualified_name != handler.qualified_name:
-                raise ValueError(f"{name} has a handler already")
+                raise ValueError(f"{name} already has a handler")
             if before is None and len(self._handlers) == _MOST_NAMES:
-                raise ValueError(f"A worker has handlers for at most {_MOST_NAMES} names")
+                raise ValueError(f"A worker can have handlers for at most {_MOST_NAMES} names")
             self._handlers[name] = handler
             return function
 
         return register
 
     def run(self) -> None:
-        """Work until SIGTERM or SIGINT, or ``stop``; then drain.
+        """Run until SIGTERM, SIGINT or ``stop``, then drain.
 
         ::
 
             first signal     no more polls, heartbeats continue
-            after ``drain``  handlers are aborted with Draining, and have 5 s
-            then             the remaining jobs are released, which costs no attempt
-            second signal    all jobs are released at once
+            after ``drain``  handlers are aborted with Draining and get 5 s
+            then             the remaining jobs are released without using up an attempt
+            second signal    all jobs are released immediately
 
-        Raises YardmasterError only when an operator must act: the key or the polls are refused.
+        Raises YardmasterError only if someone has to act: the key or the polls are refused.
         """
         if _is_in_loop():
-            raise RuntimeError("An event loop is running here, as in a notebook. Use: await worker.run_async()")
+            raise RuntimeError("An event loop is already running here, as in a notebook. Use: await worker.run_async()")
         loop = asyncio.new_event_loop()
         running = loop.create_task(self.run_async())
         try:
@@ -136,9 +139,9 @@ class Worker:
             loop.close()
 
     async def run_async(self) -> None:
-        """Work as ``run`` does, in an event loop that runs already. Canceled, it releases all jobs."""
+        """Run like ``run``, but in an event loop that is already running. Canceling it releases all jobs."""
         if self._stop is not None:
-            raise RuntimeError("The worker is running already")
+            raise RuntimeError("The worker is already running")
         if not self._handlers:
             raise RuntimeError("Register a handler with on(name) before run()")
         health = Health()
@@ -156,14 +159,14 @@ class Worker:
             self._stop = None
 
     def stop(self) -> None:
-        """Stop as at a signal: drain the first time, release all jobs at once the second time. From any thread."""
+        """Stop as if by a signal: the first call drains, a second one releases all jobs immediately. Thread-safe."""
         stop = self._stop
         if stop is not None:
             stop()
 
     @contextmanager
     def _signals(self) -> Generator[None, None, None]:
-        """Let signals stop the worker. Only the main thread of a program can have signals."""
+        """Let signals stop the worker. Only the main thread of a program can handle signals."""
         is_main = threading.current_thread() is threading.main_thread()
         numbers = [signal.SIGTERM, signal.SIGINT] if self._handle_signals and is_main else []
         restores = [on_signal(number, self.stop) for number in numbers]
@@ -183,7 +186,7 @@ def _is_in_loop() -> bool:
 
 
 def _cancel_rest(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel the tasks that are left. A handler that continues nevertheless does not keep the program."""
+    """Cancel the remaining tasks. A handler that ignores this doesn't keep the program alive."""
     tasks = asyncio.all_tasks(loop)
     for task in tasks:
         task.cancel()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AsyncOperations:
-    """Starts operations, which change all jobs of the space that match a filter."""
+    """Starts operations on all jobs of the space that match a filter."""
 
     def __init__(self, client: AsyncYardmaster) -> None:
         self._client = client
@@ -28,24 +28,24 @@ class AsyncOperations:
         idempotency_key: str | None = None,
         **options: Unpack[OperationOptions],
     ) -> AsyncOperationHandle:
-        """Start an operation. Sent again after a lost response, or with the same idempotency key, it starts one."""
+        """Start an operation. A retry after a lost response, or with the same idempotency key, starts no second one."""
         request = _calls.start_operation(self._client.target, action, filter, options, idempotency_key)
         return self.handle(cast(Operation, await self._client.send(request))["id"])
 
     def handle(self, operation_id: str) -> AsyncOperationHandle:
-        """Return a handle of an operation whose id is known. It makes no call."""
+        """Return a handle to an existing operation. Makes no call."""
         return AsyncOperationHandle(self._client, operation_id)
 
 
 class AsyncOperationHandle:
-    """Names an operation."""
+    """A handle to an operation."""
 
     def __init__(self, client: AsyncYardmaster, operation_id: str) -> None:
         self._client = client
         self.id = operation_id
 
     async def get(self) -> Operation:
-        """Return the operation as it is now."""
+        """Return the current state of the operation."""
         return cast(Operation, await self._client.send(_calls.operation("GET", self.id)))
 
     async def wait(self, timeout: Duration | None = None) -> Operation:
@@ -56,5 +56,5 @@ class AsyncOperationHandle:
         return operation
 
     async def cancel(self) -> None:
-        """Cancel the operation. What it has changed stays changed."""
+        """Cancel the operation. Jobs that it has changed stay changed."""
         await self._client.send(_calls.operation("DELETE", self.id))

@@ -15,7 +15,7 @@ from .transport import AsyncTransport
 async def watch(
     transport: AsyncTransport, stream: Stream, on_disconnect: OnDisconnect | None
 ) -> AsyncGenerator[StreamMessage, None]:
-    """Yield the messages of a stream, over any number of connections, until nothing more can follow."""
+    """Yield the messages of a stream across reconnects, until no more can follow."""
     while True:
         error = YardmasterError("NO_RESPONSE", "The stream has ended")
         try:

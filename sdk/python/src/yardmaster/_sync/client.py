@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 
 class Job:
-    """Names a job."""
+    """A handle to a job."""
 
     def __init__(self, client: Yardmaster, job_id: str, name: str | None, status: JobStatus | None) -> None:
         self._client = client
         self.id = job_id
-        #: Name and status of the job when it was created; None for a job by its id.
+        #: Name and status of the job when it was created; None for a handle made from an ID.
         self.name = name
         self.status = status
 
     def result(self, timeout: Duration | None = None) -> Any:
-        """Wait until the job is completed, and return its result.
+        """Wait until the job is completed and return its result.
 
         Raises YardmasterError with the code ``JOB_DEAD``, ``JOB_KILLED`` or ``TIMEOUT``.
         """
@@ -62,29 +62,29 @@ class Job:
     def get(
         self, *, events: bool = True, events_after: int | None = None, events_limit: int | None = None
     ) -> JobWithEvents:
-        """Return the job with its history, or a part of it; see :meth:`Yardmaster.get`."""
+        """Return the job with its history or a part of it; see :meth:`Yardmaster.get`."""
         return self._client.get(self.id, events=events, events_after=events_after, events_limit=events_limit)
 
     def watch(
         self, since: int | None = None, on_disconnect: OnDisconnect | None = None
     ) -> Generator[StreamMessage, None, None]:
-        """Follow the job until it ends: the message ``init``, which has its status, and then each event as it happens.
+        """Watch the job until it ends: first the message ``init`` with its status, then each event as it happens.
 
-        ``since``: the number of an event after which to begin; 0 for the whole history. The watch reconnects when a
-        connection breaks, and resumes after the last event. ``on_disconnect`` gets the error before each reconnection.
-        Raises YardmasterError when the service refuses the stream.
+        ``since`` is the number of the event to start after; 0 for the whole history. If the connection breaks, the
+        watch calls ``on_disconnect`` with the error, reconnects, and resumes after the last event. Raises
+        YardmasterError if the service refuses the stream.
         """
         return self._client.follow(job_stream(self.id, since), on_disconnect)
 
     def kill(self, reason: str | None = None) -> None:
-        """End the job."""
+        """Kill the job: it is not retried, and a handler that is running it is aborted."""
         self._client.kill(self.id, reason)
 
 
 class Yardmaster:
-    """A client of one space, for any number of threads.
+    """A client for one space, usable from any number of threads.
 
-    Calls that have no response, or are refused for now, are sent again for ``retry_window``. What is not given is read
+    It retries calls that get no response or are refused temporarily, for ``retry_window``. Missing arguments are read
     from ``YARDMASTER_URL``, ``YARDMASTER_API_KEY`` and ``YARDMASTER_SPACE``.
     """
 
@@ -98,9 +98,9 @@ class Yardmaster:
     ) -> None:
         self.target: Target = target_of(url, api_key, space)
         self._transport = Transport(self.target, seconds_of(retry_window, "retry_window"))
-        #: Changes many jobs.
+        #: Bulk operations on the jobs of the space.
         self.operations = Operations(self)
-        #: Makes a call, and sends it again until a response says what it did.
+        #: Makes a call, and retries until a response says what it did.
         self.send = self._transport.send
         #: Yields the messages of a stream.
         self.follow = partial(watch, self._transport)
@@ -113,19 +113,19 @@ class Yardmaster:
         idempotency_key: str | None = None,
         **options: Unpack[JobOptions],
     ) -> Job:
-        """Create a job. Sent again after a lost response, or with the same idempotency key, it makes one job."""
+        """Create a job. A retry after a lost response, or with the same idempotency key, makes no second job."""
         request = _calls.create(self.target, NewJob(name, payload, options), idempotency_key)
         created = cast(KnownJob, self.send(request))
         return Job(self, created["id"], created["name"], created["status"])
 
     def create_many(self, jobs: Sequence[NewJob], *, idempotency_key: str | None = None) -> list[Job]:
-        """Create up to 1,000 jobs with one call, in this order."""
+        """Create up to 1,000 jobs in one call, in this order."""
         request = _calls.create(self.target, jobs, idempotency_key)
         created = cast(list[JobSummary], self.send(request))
         return [Job(self, job["id"], job["name"], job["status"]) for job in created]
 
     def job(self, job_id: str) -> Job:
-        """Return a job by its id, for example to wait for its result. It makes no call."""
+        """Return a handle to an existing job, for example to wait for its result. Makes no call."""
         return Job(self, job_id, None, None)
 
     def get(
@@ -136,15 +136,16 @@ class Yardmaster:
         events_after: int | None = None,
         events_limit: int | None = None,
     ) -> JobWithEvents:
-        """Return a job with its history; without it, and the key ``events``, if ``events`` is false.
+        """Return a job with its history; if ``events`` is false, without it and without the key ``events``.
 
-        ``events_after`` and ``events_limit`` return a page of at most 100 events: those after this number, which is the
-        end of the id of an event. Read on after the last one until a page is empty.
+        ``events_after`` and ``events_limit`` select a page of at most 100 events, which starts after this event number.
+        An event's ID ends with its number. To read the whole history, continue after the last event until a page is
+        empty.
         """
         return cast(JobWithEvents, self.send(_calls.read(job_id, events, events_after, events_limit)))
 
     def jobs(self, **filter: Unpack[JobFilter]) -> Iterator[ListedJob]:
-        """List jobs of the space, page after page: no job comes twice, whatever changes in the meantime."""
+        """List the jobs of the space, page by page. No job is listed twice, even if jobs change while you read."""
         query, cursor = query_of(filter), None
         while True:
             page = self.send(_calls.jobs(self.target, query, cursor))
@@ -162,12 +163,11 @@ class Yardmaster:
         counts: bool = False,
         on_disconnect: OnDisconnect | None = None,
     ) -> Generator[StreamMessage, None, None]:
-        """Follow the events of the space: those with one of the names, one of the types, and all of the tags.
+        """Watch the events of the space: those with one of the names, one of the types, and all of the tags.
 
-        ``counts``: include the number of jobs by status. The watch reconnects until you close the iterator. Each
-        connection begins with the message ``init``: events before it may be missing, so list the jobs again.
-        ``on_disconnect`` gets the error before each reconnection. Raises YardmasterError when the service refuses the
-        stream.
+        ``counts`` adds the number of jobs by status. If the connection breaks, the watch calls ``on_disconnect`` with
+        the error and reconnects, until you close the iterator. Each connection starts with the message ``init``: list
+        the jobs again, because earlier events may be missing. Raises YardmasterError if the service refuses the stream.
         """
         return self.follow(space_stream(self.target, names, types, tags, counts), on_disconnect)
 
@@ -186,36 +186,36 @@ class Yardmaster:
         return cast(SpaceStats, self.send(_calls.stats(self.target)))
 
     def requeue(self, job_id: str, delay: Duration = 0) -> None:
-        """Put a dead or killed job back in the queue, with all of its attempts.
+        """Put a dead or killed job back in the queue with a fresh set of attempts.
 
-        After a lost response it may raise ``JOB_NOT_DEAD`` although the job waits.
+        After a lost response, a retry may raise ``JOB_NOT_DEAD`` although the job was requeued.
         """
         self.send(_calls.requeue(job_id, delay))
 
     def copy(self, job_id: str, payload: Any = ...) -> Job:
-        """Create a job with the name, options and tags of another one, and with its payload if none is given.
+        """Create a job with the name, options and tags of another one, and with its payload unless you pass one.
 
-        It is not sent again after a lost response, because that would make a second job.
+        The call isn't retried after a lost response, because a retry would make a second job.
         """
         created = cast(KnownJob, self.send(_calls.copy(job_id, payload)))
         return Job(self, created["id"], created["name"], created["status"])
 
     def delete(self, job_id: str) -> None:
-        """Remove a job that has ended. After a lost response it may raise ``JOB_NOT_FOUND`` although it is removed."""
+        """Delete a job that has ended. After a lost response, a retry may raise ``JOB_NOT_FOUND``."""
         self.send(_calls.delete(job_id))
 
     def pause(self, names: Sequence[str] | None = None) -> None:
-        """Pause the jobs of these names, or without names the whole space: they are not claimed until ``resume``."""
-        if names is None or len(names) > 0:  # It must not mean the whole space.
+        """Stop claims for these names, or without names for the whole space, until ``resume``."""
+        if names is None or len(names) > 0:  # An empty list must not mean the whole space.
             self.send(_calls.pause(self.target, "pause", names))
 
     def resume(self, names: Sequence[str] | None = None) -> None:
-        """End the pause of these names, or without names every pause of the space."""
-        if names is None or len(names) > 0:  # It must not mean the whole space.
+        """Restart claims for these names, or without names for the whole space."""
+        if names is None or len(names) > 0:  # An empty list must not mean the whole space.
             self.send(_calls.pause(self.target, "resume", names))
 
     def kill(self, job_id: str, reason: str | None = None) -> None:
-        """End a job: it is not attempted any more, and a handler that works on it is aborted."""
+        """Kill a job: it is not retried, and a handler that is running it is aborted."""
         self.send(_calls.kill(job_id, reason))
 
     def create_stream_token(
@@ -227,9 +227,9 @@ class Yardmaster:
         space_id: str | None = None,
         expires_in: Duration | None = None,
     ) -> StreamToken:
-        """Create a token that opens some streams for a short time, for a page that must not have the API key.
+        """Create a short-lived token for some streams, for a web page that must not have the API key.
 
-        Exactly one of ``job_ids``, ``tag`` and ``space_id`` is required.
+        Pass exactly one of ``job_ids``, ``tag`` and ``space_id``.
         """
         request = _calls.create_stream_token(scope, job_ids, tag, space_id, expires_in)
         return cast(StreamToken, self.send(request))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Operations:
-    """Starts operations, which change all jobs of the space that match a filter."""
+    """Starts operations on all jobs of the space that match a filter."""
 
     def __init__(self, client: Yardmaster) -> None:
         self._client = client
@@ -29,24 +29,24 @@ class Operations:
         idempotency_key: str | None = None,
         **options: Unpack[OperationOptions],
     ) -> OperationHandle:
-        """Start an operation. Sent again after a lost response, or with the same idempotency key, it starts one."""
+        """Start an operation. A retry after a lost response, or with the same idempotency key, starts no second one."""
         request = _calls.start_operation(self._client.target, action, filter, options, idempotency_key)
         return self.handle(cast(Operation, self._client.send(request))["id"])
 
     def handle(self, operation_id: str) -> OperationHandle:
-        """Return a handle of an operation whose id is known. It makes no call."""
+        """Return a handle to an existing operation. Makes no call."""
         return OperationHandle(self._client, operation_id)
 
 
 class OperationHandle:
-    """Names an operation."""
+    """A handle to an operation."""
 
     def __init__(self, client: Yardmaster, operation_id: str) -> None:
         self._client = client
         self.id = operation_id
 
     def get(self) -> Operation:
-        """Return the operation as it is now."""
+        """Return the current state of the operation."""
         return cast(Operation, self._client.send(_calls.operation("GET", self.id)))
 
     def wait(self, timeout: Duration | None = None) -> Operation:
@@ -57,5 +57,5 @@ class OperationHandle:
         return operation
 
     def cancel(self) -> None:
-        """Cancel the operation. What it has changed stays changed."""
+        """Cancel the operation. Jobs that it has changed stay changed."""
         self._client.send(_calls.operation("DELETE", self.id))

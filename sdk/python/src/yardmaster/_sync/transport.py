@@ -14,7 +14,7 @@ from .._http import STREAM, Connections, Request, Target, arguments, is_stream, 
 
 
 class Transport:
-    """Makes calls, also after a fork."""
+    """Makes calls. A forked process opens its own connections."""
 
     def __init__(self, target: Target, window: float = 0) -> None:
         self.target = target
@@ -28,7 +28,7 @@ class Transport:
         return parse(response, request.is_page)
 
     def send(self, request: Request, window: float = math.inf) -> Any:
-        """Send a call until a response says what it did, or until the retry window, or this shorter one, is over."""
+        """Retry a call until a response says what it did, or until the retry window or a shorter one has passed."""
         end = time.monotonic() + min(self._window, window)
         backoff = Backoff()
         while True:
@@ -41,7 +41,7 @@ class Transport:
             time.sleep(wait)
 
     def open(self, request: Request) -> httpx.Response:
-        """Open a stream of server-sent events. The status 204 says that nothing more will come."""
+        """Open a stream of server-sent events. Status 204 means that no more messages will follow."""
         http = self._connections.get()
         with own_call():
             response = http.send(http.build_request(**arguments(self.target, request, STREAM)), stream=True)

@@ -16,7 +16,7 @@ from .transport import Transport
 def watch(
     transport: Transport, stream: Stream, on_disconnect: OnDisconnect | None
 ) -> Generator[StreamMessage, None, None]:
-    """Yield the messages of a stream, over any number of connections, until nothing more can follow."""
+    """Yield the messages of a stream across reconnects, until no more can follow."""
     while True:
         error = YardmasterError("NO_RESPONSE", "The stream has ended")
         try:

@@ -27,11 +27,11 @@ from .signal import AbortSignal
 if TYPE_CHECKING:
     from .session import Session
 
-#: Maximum seconds for which logs and progress hold up the end of an attempt.
+#: Longest time for which logs and progress may delay the end of an attempt, in seconds.
 _FLUSH = 10.0
 STOP_REASON = "worker stops"
 _STOPPED = Release(0, STOP_REASON)
-#: A job whose handler could not be called waits so long. Seconds.
+#: Delay of a job whose handler could not be called, in seconds.
 _AGAIN = 5.0
 
 
@@ -40,10 +40,10 @@ class Attempt:
 
     ::
 
-        claimed ─ack→ running ─handler returns→ owed ─outcome stored→ removed
-           └ lost: nothing more is sent; it is removed when its handler has returned
+        claimed ─ack→ running ─handler returns→ unsettled ─outcome stored→ removed
+           └ lost: nothing more is sent; it is removed when its handler returns
 
-    It has a slot until its handler has returned, and gets heartbeats until its outcome is stored.
+    It has a slot until its handler returns, and gets heartbeats until its outcome is stored.
     """
 
     def __init__(self, session: Session, job: ClaimedJob, key: int) -> None:
@@ -52,25 +52,25 @@ class Attempt:
         self.key = key
         self.signal = AbortSignal()
         self.log = JobLog(session.transport, job["id"], session.warn, session.calls)
-        #: Why nothing is sent any more: the job is lost, or the worker has released it.
+        #: Why nothing more may be sent: the job is lost, or the worker has released it.
         self.gone: Aborted | None = None
         self._waiting: set[asyncio.Future[Exception | None]] = set()
         self._has_ended = False
         self._is_draining = False
-        #: What its handler has returned, while its log is sent.
+        #: Outcome of the handler, while the log is being sent.
         self._end: Fields | None = None
-        self._owed: list[Outcome] | None = None
-        #: Of an async def handler.
+        self._unsettled: list[Outcome] | None = None
+        #: Call of an async def handler.
         self.call: LoopCall | None = None
 
     @property
     def is_in_loop(self) -> bool:
-        """Whether its handler is running in the event loop of the handlers."""
+        """Whether the handler is running in the event loop of the handlers."""
         return self.call is not None and self.call.has_begun and not self.call.end.done()
 
     @property
     def is_over(self) -> bool:
-        """Whether the handler can report nothing more."""
+        """Whether it is too late for the handler to report anything."""
         return self.gone is not None or self._has_ended
 
     def raise_if_over(self) -> None:
@@ -86,7 +86,7 @@ class Attempt:
         return {"jobId": self.job["id"], "deliveryToken": self.job["deliveryToken"], **fields}
 
     async def report(self, fields: Fields) -> Exception | None:
-        """Send a report. Returns its refusal; None when it is stored; the reason when the attempt is gone before."""
+        """Send a report. Returns None if it is stored; the refusal, or the reason if the attempt is aborted first."""
         future: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
 
         def done(error: Exception | None) -> None:
@@ -101,12 +101,12 @@ class Attempt:
             self._waiting.discard(future)
 
     async def report_ephemeral(self, data: Any) -> None:
-        """Send an event at once, which is not stored. Raises its refusal."""
+        """Send an ephemeral event once. Raises the refusal."""
         call = call_of(self.outcome({"action": "event", "data": data}), "?ephemeral=true")
         await self._session.transport.once(call)
 
     def start(self) -> None:
-        """Call the handler, once the ack has succeeded."""
+        """Call the handler after a successful ack."""
         if self._session.is_draining:
             self._settle([self.outcome(release_of(_STOPPED))])
             return
@@ -114,7 +114,7 @@ class Attempt:
         self._session.background(self._run())
 
     def drop(self) -> None:
-        """Forget the job: it is another worker's by now."""
+        """Remove a job that another worker has taken over."""
         self._session.free_slot()
         self._session.remove(self)
 
@@ -122,7 +122,7 @@ class Attempt:
         reporter = AttemptReporter(self, self._session.calls)
         try:
             end = await invoke(self, self._session, reporter)
-        except Exception:  # For example, no thread could be started. It costs no attempt.
+        except Exception:  # For example, no thread could be started. No attempt is used up.
             logger.exception("A handler of %s could not be called (%s)", self.job["name"], self.job["id"])
             end = release_of(Release(_AGAIN, "the worker could not call the handler"))
         self._has_ended = True
@@ -139,29 +139,29 @@ class Attempt:
         self._settle([*last, self.outcome(end)])
 
     def _settle(self, outcomes: list[Outcome]) -> None:
-        """Send the last outcomes, and free the slot, so that the next poll can carry them."""
+        """Queue the last outcomes and free the slot, so that the next poll can carry them."""
         if self.gone is not None:
             self.drop()
             return
-        self._owed = outcomes
+        self._unsettled = outcomes
         reports = [Report(outcome, lambda _: None) for outcome in outcomes[:-1]]
         self._session.outbox.add(*reports, Report(outcomes[-1], self._settled))
         self._session.free_slot()
 
     def _settled(self, error: Exception | None) -> None:
         if isinstance(error, Stopped):
-            return  # The end of the session sends it again.
+            return  # The session sends it again when it ends.
         if isinstance(error, YardmasterError):
             kind: WarningKind = "report" if abort_reason_of(error) is None else "lost"
             self.warn(kind, f"the outcome of a job was refused: {error.message}")
         self._session.remove(self)
 
     def abort(self, reason: Aborted) -> None:
-        """Abort the handler. Unless the worker drains, nothing is sent from now on.
+        """Abort the handler. Unless the worker is draining, nothing more is sent.
 
-        An attempt whose outcome is on its way is left alone, because the service reports the effect of that too.
+        An attempt whose outcome is being sent is left alone, because the reason may be an effect of that very outcome.
         """
-        if self._owed is not None or self.gone is not None:
+        if self._unsettled is not None or self.gone is not None:
             return
         if isinstance(reason, Draining):
             self._is_draining = True
@@ -170,7 +170,7 @@ class Attempt:
             self._session.heartbeats.end(self.key)
         self._abort_handler(reason)
         if isinstance(reason, DeliveryLost | TimedOut):
-            self.warn("lost", f"a handler is aborted: {reason}")
+            self.warn("lost", f"a handler was aborted: {reason}")
 
     def _abort_handler(self, reason: Aborted) -> None:
         self.signal.abort(reason)
@@ -184,21 +184,24 @@ class Attempt:
                 future.set_result(reason)
 
     def on_message(self, message: StreamMessage) -> None:
-        """An event may be about an earlier attempt: only what is certain aborts, a heartbeat finds the rest."""
+        """Abort the handler if an event proves that the job is lost; otherwise find out with a heartbeat.
+
+        The event can be about an earlier attempt.
+        """
         kind = message["type"]
         data: Any = message.get("data") or {}
         if kind == "killed":
             self.abort(Killed("the job was killed"))
         elif kind == "dead" or (kind == "retried" and data.get("attemptNumber") == self.job["attempt"]):
             self.abort(TimedOut("the attempt timed out"))
-        elif self._owed is None:
+        elif self._unsettled is None:
             self._session.heartbeats.beat_now()
 
     def close(self) -> list[Outcome]:
-        """End the attempt with the worker. Returns the outcomes that are not stored; a release, if it has none."""
+        """End the attempt because the worker stops. Returns its unstored outcomes, or a release if it has none."""
         if self.gone is not None:
             return []
-        owed = self._owed or [self.outcome(self._end or release_of(_STOPPED))]
+        unsettled = self._unsettled or [self.outcome(self._end or release_of(_STOPPED))]
         self._leave(Draining(STOP_REASON))
         self._abort_handler(Draining(STOP_REASON))
-        return owed
+        return unsettled

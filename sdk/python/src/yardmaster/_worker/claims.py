@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def begin(session: Session, jobs: list[ClaimedJob]) -> None:
-    """Begin with the jobs of a poll. They are acked with one call, and each handler starts after its ack."""
+    """Start the jobs of a poll. One call acks them all, and each handler starts after its ack."""
     acks: list[Report] = []
     for job in jobs:
         if job["name"] not in session.options.handlers:

@@ -24,23 +24,23 @@ ReportAction = Literal["checkpoint", "event", "ephemeral"]
 
 @dataclass(frozen=True)
 class JobInfo:
-    """What a handler knows about its job, besides the payload."""
+    """The job of a handler, without the payload."""
 
     id: str
     name: str
-    #: Number of this attempt, from 1.
+    #: Number of this attempt, starting at 1.
     attempt: int
-    #: Attempts after the first.
+    #: Maximum number of retries after the first attempt.
     max_retries: int
-    #: Longest time between two heartbeats, which the worker sends.
+    #: Longest time between heartbeats, which the worker sends.
     timeout_seconds: float
     created_at: datetime
-    #: What the latest ``save`` of any attempt has stored; None without one.
+    #: Latest checkpoint, saved by an earlier attempt; None without one.
     checkpoint: Any = None
 
 
 class Reporter(Protocol):
-    """Where a context sends what a handler reports, from the thread of the handler."""
+    """Receives what a handler reports through its context, in the handler's thread."""
 
     def progress(self, report: Fields, /) -> None: ...
 
@@ -86,7 +86,7 @@ class Log:
 current_log: ContextVar[Log | None] = ContextVar("yardmaster_log", default=None)
 
 
-#: A percentage that is computed may be outside of 0 to 100 by this much.
+#: Percentage points by which a rounding error may leave the range 0 to 100.
 _ROUNDING = 1e-6
 
 
@@ -97,56 +97,55 @@ def _now() -> str:
 class _BaseContext:
     def __init__(self, job: JobInfo, signal: AbortSignal, reporter: Reporter) -> None:
         self.job = job
-        #: Aborted when the job is killed or lost, or when the worker stops.
+        #: Aborted if the job is killed or lost, or the worker stops.
         self.signal = signal
         self.log = Log(reporter)
 
     @property
     def attempt(self) -> int:
-        """Number of this attempt, from 1."""
+        """Number of this attempt, starting at 1."""
         return self.job.attempt
 
     @property
     def checkpoint(self) -> Any:
-        """What the latest ``save`` of any attempt before this one has stored; None without one."""
+        """Latest checkpoint, saved by an earlier attempt; None without one."""
         return self.job.checkpoint
 
     def release(self, delay: Duration = 0, reason: str | None = None) -> Release:
-        """Return an exception to raise: the job goes back to the queue, and no attempt is counted.
+        """Return an exception to raise, which puts the job back in the queue without using up an attempt.
 
-        Without a delay, it is claimed again at once.
+        Without a delay, the job can be claimed again immediately.
         """
         return Release(delay, reason)
 
 
 class Context(_BaseContext):
-    """What an ``async def`` handler may do about its job."""
+    """What an ``async def`` handler can do with its job."""
 
     def __init__(self, job: JobInfo, signal: AbortSignal, reporter: AsyncReporter) -> None:
         super().__init__(job, signal, reporter)
         self._reporter = reporter
 
     async def progress(self, percent: float, message: str, sub_progress: SubProgress | None = None) -> None:
-        """Show how far the work is, from 0 to 100. It does not wait for the service.
+        """Report progress, from 0 to 100 percent, without waiting for the service.
 
-        When it is called often, the newest report is sent, at most every 200 ms, and the last one in any case.
+        Call it as often as you like: the SDK sends the newest report at most every 200 ms, and always the last one.
         """
         self._reporter.progress(progress_of(percent, message, sub_progress))
 
     async def save(self, checkpoint: Any) -> None:
-        """Store a checkpoint for the next attempt, any JSON value. Returns when it is stored."""
+        """Save a checkpoint, any JSON value, for the next attempt. Returns when it is stored."""
         await self._reporter.send("checkpoint", checkpoint)
 
     async def event(self, data: Any, *, ephemeral: bool = False) -> None:
-        """Add an event with any JSON value to the history. Returns when it is stored, or the storage is full.
-
-        An ephemeral one is stored nowhere: it is sent once, to the streams that are open, and may be lost.
+        """Add an event with any JSON value to the job's history. Returns when it is stored, or storage is full.
+        An ephemeral event isn't stored: it is sent once to open streams and may be lost.
         """
         await self._reporter.send("ephemeral" if ephemeral else "event", data)
 
 
 class SyncContext(_BaseContext):
-    """What a ``def`` handler may do about its job, in its thread or process; see :class:`Context`."""
+    """What a ``def`` handler can do with its job, in its thread or process; see :class:`Context`."""
 
     def __init__(self, job: JobInfo, signal: AbortSignal, reporter: BlockingReporter) -> None:
         super().__init__(job, signal, reporter)
@@ -163,11 +162,11 @@ class SyncContext(_BaseContext):
 
 
 def progress_of(percent: float, message: str, sub_progress: SubProgress | None) -> Fields:
-    """Return a report as the API has it. Raises ValueError for an invalid argument."""
+    """Return a report in the form of the API. Raises ValueError for an invalid argument."""
     if not _is_percent(percent):
-        raise ValueError(f"percent must be a number from 0 to 100; it is {percent!r}")
+        raise ValueError(f"percent must be a number from 0 to 100; got {percent!r}")
     if not isinstance(message, str) or message == "":
-        raise ValueError("message must be a text that is not empty")
+        raise ValueError("message must be a non-empty string")
     report: Fields = {"percent": _clamped(percent), "message": message}
     if sub_progress is not None:
         parts = {

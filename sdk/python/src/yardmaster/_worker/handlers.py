@@ -16,23 +16,23 @@ from .outcomes import Fields, end_of
 
 @dataclass(frozen=True)
 class Handler:
-    """A function of the user, and how it is called."""
+    """A user's function and how to call it."""
 
     function: Callable[..., Any]
     kind: Literal["loop", "thread", "process"]
     payload_type: Any
-    #: Whether its task is canceled when its signal is aborted; only of kind loop.
+    #: Whether its task is canceled when its signal is aborted; only for the kind loop.
     is_cancelled: bool = True
 
     @property
     def qualified_name(self) -> tuple[str, str]:
-        """Module and name of its function. A cell of a notebook that runs again makes another one with the same."""
+        """Module and name of the function. A rerun notebook cell defines another function with the same ones."""
         function = function_of(self.function)
         return function.__module__, function.__qualname__
 
 
 def handler_of(function: Callable[..., Any], *, process: bool, cancel: bool) -> Handler:
-    """Raises TypeError for a function that cannot be a handler."""
+    """Return the handler of a function. Raises TypeError if it can't be one."""
     payload_type = payload_type_of(function)
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(function_of(function)):
         if process:
@@ -42,18 +42,18 @@ def handler_of(function: Callable[..., Any], *, process: bool, cancel: bool) -> 
 
 
 async def call_in_loop(handler: Handler, context: Context, payload: Any) -> Fields:
-    """Call an async def handler. Returns how its attempt ends."""
-    current_log.set(context.log)  # Of the task.
+    """Call an async def handler. Returns the end of its attempt."""
+    current_log.set(context.log)  # For this task.
     try:
         result = await handler.function(context, as_type(handler.payload_type, payload))
-    except BaseException as error:  # An exit of the handler must not end the worker.
+    except BaseException as error:  # An exit in the handler must not stop the worker.
         return end_of(error=error, context=context)
     return end_of(result, context=context)
 
 
 def call_blocking(handler: Handler, context: SyncContext, payload: Any) -> Fields:
-    """Call a def handler. Returns how its attempt ends."""
-    current_log.set(context.log)  # Of the thread.
+    """Call a def handler. Returns the end of its attempt."""
+    current_log.set(context.log)  # For this thread.
     try:
         result = handler.function(context, as_type(handler.payload_type, payload))
     except BaseException as error:
@@ -62,13 +62,13 @@ def call_blocking(handler: Handler, context: SyncContext, payload: Any) -> Field
 
 
 class LoopCall:
-    """A call of an async def handler in the event loop of the handlers. It belongs to the loop of its worker."""
+    """A call of an async def handler in the event loop of the handlers. Used from the event loop of the worker."""
 
     def __init__(self, call: Callable[[], Coroutine[Any, Any, Fields]], handlers: LoopCalls, worker: LoopCalls) -> None:
         self._call = call
         self._handlers, self._worker = handlers, worker
         self._task: asyncio.Task[Fields] | None = None
-        #: How the attempt ends, once the handler has.
+        #: The end of the attempt, once the handler has returned.
         self.end: asyncio.Future[Fields] = asyncio.get_running_loop().create_future()
         handlers.call_together(self._begin)
 
@@ -77,7 +77,7 @@ class LoopCall:
         return self._task is not None
 
     def cancel(self) -> None:
-        """Cancel the handler, which may continue nevertheless."""
+        """Cancel the handler, which may ignore it."""
         self._handlers.call_together(lambda: self._task is None or self._task.cancel())
 
     def _begin(self) -> None:
@@ -85,7 +85,7 @@ class LoopCall:
         self._task.add_done_callback(self._finish)
 
     def _finish(self, task: asyncio.Task[Fields]) -> None:
-        # One that is canceled before it begins has no result.
+        # A task that is canceled before it starts has no result.
         end = end_of(error=asyncio.CancelledError(), context=None) if task.cancelled() else task.result()
         self._worker.call_together(_set, self.end, end)
 
@@ -96,7 +96,7 @@ def _set(future: asyncio.Future[Fields], end: Fields) -> None:
 
 
 def in_thread(call: Callable[[], Fields], context: SyncContext, worker: LoopCalls) -> asyncio.Future[Fields]:
-    """Call a function in a thread of its own. A pool would wait for its threads when the program ends."""
+    """Call a function in a new thread. A pool would wait for its threads when the program exits."""
     future: asyncio.Future[Fields] = asyncio.get_running_loop().create_future()
     variables = contextvars.copy_context()
 

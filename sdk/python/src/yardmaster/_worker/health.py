@@ -5,19 +5,19 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-#: Polls may be without a response for this long. Seconds.
+#: How long a poll may go unanswered, in seconds.
 _SILENT = 60.0
 
 
 class Health:
-    """Serves ``/healthz``: 200, or 503 when no poll was answered for 60 s. Without a free slot there is no poll."""
+    """Serves ``/healthz``: 200, or 503 if no poll was answered for 60 s. A worker without a free slot doesn't poll."""
 
     def __init__(self) -> None:
         self._asked_at: float | None = None
         self._server: ThreadingHTTPServer | None = None
 
     def asked(self) -> None:
-        """Say that a poll is sent, perhaps again."""
+        """Note the start or the retry of a poll."""
         if self._asked_at is None:
             self._asked_at = time.monotonic()
 
@@ -30,7 +30,7 @@ class Health:
         return asked_at is None or time.monotonic() - asked_at < _SILENT
 
     def serve(self, port: int) -> int:
-        """Serve in a thread, and return the port. Raises OSError when the port is in use."""
+        """Serve in a thread and return the port. Raises OSError if the port is in use."""
         health = self
 
         class Handler(BaseHTTPRequestHandler):

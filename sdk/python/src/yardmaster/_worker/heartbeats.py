@@ -13,10 +13,10 @@ from .._wire import ClaimedJob
 from .settle import SETTLE, settle
 from .waiting import wait_within
 
-#: Between two heartbeats of a job. Seconds.
+#: Longest time between two heartbeats of a job, in seconds.
 MOST_INTERVAL = 60.0
 _LEAST_RESPONSE, _MOST_RESPONSE = 2.0, 10.0
-#: A lost heartbeat is repeated within this time, unless the key has made too many calls: its jobs do not wait.
+#: A lost heartbeat is retried within this time, in seconds, unless the key is rate-limited.
 _MOST_WAIT = 5.0
 
 
@@ -29,7 +29,7 @@ class _Beat:
 
 
 class Heartbeats:
-    """Sends the heartbeats of all running jobs of a worker, one call for all."""
+    """Sends the heartbeats of all running jobs of a worker in one call."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Heartbeats:
         self._is_due_now = False
 
     def start(self, key: int, job: ClaimedJob) -> None:
-        """Send heartbeats of a job, until ``end``."""
+        """Send heartbeats for a job until ``end``."""
         interval = min(job["timeoutSeconds"] / 3, MOST_INTERVAL)
         self._beats[key] = _Beat(job["id"], job["deliveryToken"], interval, time.monotonic() + interval)
         self._changed.set()
@@ -54,12 +54,12 @@ class Heartbeats:
         self._beats.pop(key, None)
 
     def beat_now(self) -> None:
-        """Send one for each job now, to find out which jobs are lost."""
+        """Send a heartbeat for every job now, to find out which jobs are lost."""
         self._is_due_now = True
         self._changed.set()
 
     async def run(self) -> None:
-        """Send heartbeats until it is canceled."""
+        """Send heartbeats until canceled."""
         backoff = Backoff()
         while True:
             await self._until_due()
@@ -67,17 +67,17 @@ class Heartbeats:
                 await self._beat_all()
                 backoff = Backoff()
                 continue
-            except Exception as error:  # Whatever it is, the jobs need further heartbeats.
+            except Exception as error:  # Whatever happened, the jobs need more heartbeats.
                 if not isinstance(error, YardmasterError):
-                    logger.exception("Heartbeats have failed")
+                    logger.exception("Heartbeats failed")
                 elif error.is_of_key:
                     self._failed(error)
                 wait = backoff.next(error)
-                # A call before the Retry-After of this one is refused too.
+                # Until the Retry-After has passed, any call is refused.
                 is_limited = isinstance(error, YardmasterError) and error.code == "RATE_LIMITED"
             shortest = min((beat.interval for beat in self._beats.values()), default=_MOST_WAIT)
             await asyncio.sleep(wait if is_limited else min(wait, _MOST_WAIT, shortest / 2))
-            self.beat_now()  # A lost heartbeat is repeated soon, and not only at the next one.
+            self.beat_now()  # Retry a lost heartbeat soon instead of when the next one is due.
 
     async def _until_due(self) -> None:
         while True:

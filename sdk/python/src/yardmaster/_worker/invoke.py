@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 async def invoke(attempt: Attempt, session: Session, reporter: AttemptReporter) -> Fields:
-    """Call the handler of an attempt where it belongs. Returns how the attempt ends."""
-    if attempt.signal.reason is not None:  # It was aborted before it began.
+    """Call the handler of an attempt in its loop, thread or process. Returns the end of the attempt."""
+    if attempt.signal.reason is not None:  # It was aborted before it started.
         return end_of(error=attempt.signal.reason, context=None)
     handler, payload = session.handler_of(attempt.job), attempt.job["payload"]
     info, loop = _info_of(attempt.job), asyncio.get_running_loop()

@@ -19,14 +19,14 @@ from .waiting import wait_within
 
 _INTERVAL = 0.2
 _BATCH_ENTRIES = 500
-_BATCH_BYTES = 900_000  # The service takes 1 MB.
+_BATCH_BYTES = 900_000  # The service accepts 1 MB.
 _BUFFER = 10_000
-_ENTRY_BYTES = 15_000  # The service takes 16 KB.
+_ENTRY_BYTES = 15_000  # The service accepts 16 KB.
 _HEADERS = {"content-type": "application/x-ndjson", "content-encoding": "gzip"}
 
 
 class JobLog:
-    """Sends the log of a job in batches, in its order. While it cannot, it keeps the newest entries."""
+    """Sends the log of a job in batches and in order. While the service is unavailable, it keeps the newest entries."""
 
     def __init__(self, transport: AsyncTransport, job_id: str, warn: OnWarning, calls: LoopCalls) -> None:
         self._transport = transport
@@ -57,7 +57,7 @@ class JobLog:
             self._calls.call(self._start)
 
     async def close(self, limit: float) -> None:
-        """Send the rest, and drop what cannot be sent in this time."""
+        """Send the rest, and drop entries that can't be sent within this time."""
         with self._lock:
             self._is_closed = True
         self._start()
@@ -83,11 +83,11 @@ class JobLog:
             try:
                 await self._post(batch)
             except asyncio.CancelledError:
-                self._warn_of(f"{len(batch) + len(self._lines)} log entries were dropped: no time is left")
+                self._warn_of(f"{len(batch) + len(self._lines)} log entries were dropped: time ran out")
                 raise
             except YardmasterError as error:
                 self._warn_of(f"{len(batch)} log entries were dropped: {error.message}")
-        # No await since the loop has ended, but threads add entries at any time.
+        # There is no await after the loop, but threads can add entries at any time.
         self._sending = None
         with self._lock:
             self._is_woken = bool(self._lines)
@@ -109,7 +109,7 @@ class JobLog:
         return batch
 
     async def _post(self, batch: list[bytes]) -> None:
-        """Send a batch until the service responds. One whose response was lost may be stored twice."""
+        """Send a batch, and retry until the service responds. A batch whose response is lost may be stored twice."""
         body = gzip.compress(b"\n".join(batch) + b"\n", 6)
         request = Request("POST", job_path(self._job_id, "/logs"), body, _HEADERS)
         backoff = Backoff()
@@ -128,17 +128,17 @@ class JobLog:
 
 
 def line_of(entry: LogEntry) -> bytes:
-    """Return an entry as JSON. One that is too long is cut, because it would refuse its whole batch."""
+    """Return an entry as JSON. If it is too long, it is cut, because the service would refuse the whole batch."""
     line = _encode(entry)
     if len(line) <= _ENTRY_BYTES:
         return line
-    # A character may need six bytes of JSON.
+    # A character can take six bytes of JSON.
     cut = f"{entry['message'][: _ENTRY_BYTES // 6 - 50]} …"
     return _encode({**entry, "message": cut, "metadata": {"cut": True}})
 
 
 def _encode(entry: dict[str, Any]) -> bytes:
-    """Metadata that JSON cannot represent becomes text."""
+    """Return an entry as JSON, with metadata that JSON can't represent as text."""
     try:
         return json_bytes(entry)
     except (TypeError, ValueError):

@@ -9,9 +9,9 @@ from .._errors import YardmasterError
 from .._streams import StreamMessage, space_stream
 from .._wire import JOB_LOST_EVENTS
 
-#: After this many failures in a row, there is a warning.
+#: Number of failures in a row after which the worker warns.
 _FAILURES_BEFORE_WARNING = 5
-#: A longer query is refused with its headers. Then the stream has all names.
+#: Longest query that fits the header limit. With a longer one, the stream isn't filtered by name.
 _MOST_QUERY = 6_000
 
 
@@ -44,6 +44,6 @@ async def watch_kills(
                 begun()
             else:
                 message(each)
-        missing("the service has ended it")
+        missing("the service closed it")
     except YardmasterError as error:
         missing(str(error))

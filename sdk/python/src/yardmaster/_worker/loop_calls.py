@@ -8,10 +8,10 @@ from contextlib import suppress
 
 
 class LoopCalls:
-    """Calls functions in an event loop, in their order, from other threads.
+    """Calls functions in an event loop from other threads, in order.
 
-    Waking the loop costs more than most of these functions, so it is woken once for all calls that wait. They see the
-    context variables of the one who made this.
+    Waking the loop costs more than most of these functions, so it is woken once for all pending calls. They see the
+    context variables of whoever created this.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -22,12 +22,12 @@ class LoopCalls:
         self._is_collecting = False
 
     def call(self, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function soon; not when the loop is closed."""
+        """Call a function soon, unless the loop is closed."""
         self._waiting.append((function, arguments))
         self._wake()
 
     def call_together(self, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function from another loop, with the others of this iteration of it. Only one loop may use this."""
+        """Call a function from another loop, together with its other calls of this iteration. For one loop only."""
         self._waiting.append((function, arguments))
         if not self._is_collecting:
             self._is_collecting = True
@@ -45,7 +45,7 @@ class LoopCalls:
             self._loop.call_soon_threadsafe(self._run)
 
     def _run(self) -> None:
-        self._is_woken = False  # First, so that a call that comes after the last one of these wakes the loop again.
+        self._is_woken = False  # First, so that a call that arrives after these wakes the loop again.
         while self._waiting:
             function, arguments = self._waiting.popleft()
             self._loop.call_soon(function, *arguments, context=self._context)

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class LoopThread:
-    """A coroutine in an event loop and thread of its own, so that nothing in the loop of the caller can block it."""
+    """Runs a coroutine in its own event loop and thread, so that the caller's loop can't block it."""
 
     _loop: asyncio.AbstractEventLoop
     _task: asyncio.Task[None]
@@ -32,7 +32,7 @@ class LoopThread:
         try:
             asyncio.run(main())
             error = None if self._task.cancelled() else self._task.exception()
-        except BaseException as raised:  # Something in the loop has exited.
+        except BaseException as raised:  # Something in the loop called exit.
             error = raised
         if error is None:
             self._end.set_result(None)
@@ -40,12 +40,12 @@ class LoopThread:
             self._end.set_exception(error)
 
     def call(self, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function in the loop, from any thread; not when the coroutine has ended."""
+        """Call a function in the loop from any thread, unless the coroutine has ended."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function, *arguments)
 
     async def wait(self) -> None:
-        """Wait for the end of the coroutine, and raise its error. Canceled, it cancels the coroutine first."""
+        """Wait for the coroutine and raise its error. If this is canceled, it cancels the coroutine first."""
         end = asyncio.wrap_future(self._end)
         try:
             await asyncio.shield(end)

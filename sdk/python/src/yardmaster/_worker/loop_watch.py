@@ -11,12 +11,12 @@ _INTERVAL = 0.5
 
 
 class LoopWatch:
-    """Watches from another event loop whether the loop of the handlers turns."""
+    """Watches from another event loop whether the loop of the handlers is blocked."""
 
     def __init__(
         self, watched: asyncio.AbstractEventLoop, *, blocked: Callable[[], None], turned: Callable[[], None]
     ) -> None:
-        """``blocked`` is called when the loop has not turned for 5 s, once until it has ``turned``."""
+        """``blocked`` is called when the loop hasn't turned for 5 s, once until the next ``turned``."""
         self._watched = watched
         self._blocked, self._turned = blocked, turned
         self._answered = asyncio.Event()
@@ -27,7 +27,7 @@ class LoopWatch:
         return self._answered.is_set()
 
     async def run(self) -> None:
-        """Watch until it is canceled."""
+        """Watch until canceled."""
         loop = asyncio.get_running_loop()
 
         def answer() -> None:

@@ -11,9 +11,9 @@ from .._warnings import OnWarning, WorkerWarning
 from .._wire import Settled
 from .settle import SETTLE, TURN, Report, Stopped, settle, settle_each
 
-#: Outcomes are collected for this long, so that several go in one call. Seconds.
+#: How long to collect outcomes, so that one call carries several, in seconds.
 _COLLECT = 0.005
-#: After so many failures of a call there is a warning.
+#: Number of failures of a call after which the worker warns.
 FAILURES_BEFORE_WARNING = 3
 
 
@@ -23,7 +23,7 @@ class Outbox:
     ::
 
         add → queue ─ next poll ──────┬─ accepted or refused → done
-                    └ settle, ≤ 5 ms ─┘  no answer → settle again, after a while
+                    └ settle, ≤ 5 ms ─┘  no answer → settle again, with backoff
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Outbox:
         return self._pending == 0
 
     async def stop(self) -> None:
-        """Send no more. Reports that are not done end with Stopped."""
+        """Stop sending. Unfinished reports get Stopped."""
         self._is_stopped = True
         if self._timer is not None:
             self._timer.cancel()
@@ -62,14 +62,14 @@ class Outbox:
         await asyncio.gather(*self._calls, return_exceptions=True)
 
     def add(self, *reports: Report) -> None:
-        """Send reports, in their order."""
+        """Queue reports, and send them in order."""
         self._pending += len(reports)
         self._queue += [(report, len(json_bytes(report.outcome))) for report in reports]
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_COLLECT, self._flush)
 
     def send_now(self, reports: list[Report]) -> None:
-        """Send reports with a call of their own."""
+        """Send reports in a separate call."""
         self._pending += len(reports)
         self._start(reports, None)
 
@@ -78,12 +78,12 @@ class Outbox:
         return self._take(TURN)
 
     def answered(self, reports: list[Report], entries: list[Settled]) -> None:
-        """Finish the reports of a poll by its response."""
+        """Finish the reports that a poll carried, according to its response."""
         left, why = self._accept(reports, entries)
         self.failed(left, why)
 
     def failed(self, reports: list[Report], why: Exception | None) -> None:
-        """Send reports of a poll that failed again."""
+        """Send the reports of a failed poll again."""
         if reports:
             self._start(reports, why)
 
@@ -113,7 +113,7 @@ class Outbox:
         call.add_done_callback(self._calls.discard)
 
     async def _deliver(self, reports: list[Report], error: Exception | None) -> None:
-        """Send reports until each is done. The error says why they must be sent again, after a while."""
+        """Send reports until each is done. ``error`` is a failure to wait for first."""
         backoff = Backoff()
         left, failure = reports, error
         try:
@@ -133,11 +133,11 @@ class Outbox:
     async def _wait_after(self, failure: Exception, backoff: Backoff, left: list[Report]) -> None:
         if backoff.failures == FAILURES_BEFORE_WARNING:
             ids = tuple(report.outcome["jobId"] for report in left)
-            self._warn(WorkerWarning("unavailable", f"reports fail and are sent again: {failure}", ids))
+            self._warn(WorkerWarning("unavailable", f"reports fail and are retried: {failure}", ids))
         await asyncio.sleep(backoff.next(failure))
 
     async def _settle(self, reports: list[Report]) -> tuple[list[Report], Exception | None]:
-        """Make one call with reports. Returns those to be sent again, and why."""
+        """Make one call with reports. Returns the reports to send again, and why."""
         try:
             entries = await settle(self._transport, [report.outcome for report in reports])
         except YardmasterError as error:
@@ -145,14 +145,14 @@ class Outbox:
         return self._accept(reports, entries)
 
     def _accept(self, reports: list[Report], entries: list[Settled]) -> tuple[list[Report], Exception | None]:
-        """Finish reports by their entries. Returns those to be sent again, and why."""
+        """Finish reports according to their entries. Returns the reports to send again, and why."""
         if len(entries) != len(reports):
-            return reports, YardmasterError("NO_RESPONSE", "The response has not one entry for each outcome")
+            return reports, YardmasterError("NO_RESPONSE", "The response does not have one entry per outcome")
         again: list[Report] = []
         why: Exception | None = None
         for report, entry in zip(reports, entries, strict=True):
             refusal = None if entry["success"] else refusal_in(entry)
-            # Who reports decides about a full storage.
+            # What to do about full storage is up to the caller.
             if refusal is not None and refusal.is_temporary and refusal.code != "STORAGE_FULL":
                 again.append(report)
                 why = refusal
@@ -161,7 +161,7 @@ class Outbox:
         return again, why
 
     async def _refused(self, reports: list[Report], refusal: YardmasterError) -> None:
-        """A call was refused as a whole: one of its outcomes is invalid. So send each alone."""
+        """Send each report alone, because one of them is invalid and the whole call was refused."""
         if refusal.is_of_key:
             for report in reports:
                 self._finish(report, refusal)

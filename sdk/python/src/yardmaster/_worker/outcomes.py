@@ -13,27 +13,27 @@ from .._warnings import logger
 if TYPE_CHECKING:
     from .context import Context, SyncContext
 
-#: What the API has besides the job and its token: the action and its fields.
+#: An outcome without its job and token: the action and its fields.
 Fields = dict[str, Any]
 
 _MOST_REASON = 1_000
-#: Characters of the name in an error that the service cannot refuse.
+#: Maximum length of an error's name that the service accepts in any case, in characters.
 _MOST_NAME = 100
 
 
 class InvalidResult(Exception):
-    """A result that cannot be stored, so another attempt would not help."""
+    """Raised for a result that can't be stored, so that a retry wouldn't help."""
 
 
 class ProcessError(Exception):
-    """The process of a handler has died."""
+    """Raised when the process of a handler dies."""
 
 
 def end_of(result: Any = None, error: BaseException | None = None, *, context: Context | SyncContext | None) -> Fields:
-    """Return how an attempt ends whose handler has returned a value or raised an error.
+    """Return the end of an attempt whose handler returned a value or raised an error.
 
-    Whatever these are and their methods do, this does not raise. An error that is not meant is logged, unless the
-    handler was aborted.
+    Never raises, whatever these are and whatever their methods do. An unexpected error is logged, unless the handler
+    was aborted.
     """
     if error is None and issubclass(type(result), Release):  # Not isinstance, which reads a property of the value.
         error = cast(Release, result)
@@ -73,7 +73,7 @@ def _log(error: BaseException, context: Context | SyncContext | None) -> None:
     if context is None or context.signal.aborted or isinstance(error, NonRetryable | RetryAfter):
         return
     with suppress(BaseException):  # Formatting an error calls its methods.
-        logger.warning("A handler of %s has failed (%s)", context.job.name, context.job.id, exc_info=error)
+        logger.warning("A handler of %s failed (%s)", context.job.name, context.job.id, exc_info=error)
 
 
 def release_of(release: Release) -> Fields:
@@ -89,16 +89,16 @@ def release_of(release: Release) -> Fields:
 
 
 def _seconds_in(error: RetryAfter | Release, most: float) -> float:
-    """Return a delay that the service takes. A class that is derived may have any."""
+    """Return a delay that the service accepts. A subclass may have any."""
     seconds: Any = getattr(error, "seconds", 0)
     is_valid = isinstance(seconds, int | float) and math.isfinite(seconds)
     return min(max(seconds, 0), most) if is_valid else 0
 
 
 def replacement_of(outcome: Fields, refusal: YardmasterError) -> Fields | None:
-    """Return what to send instead of an outcome that the service refuses as invalid or too large.
+    """Replace an outcome that the service refused as invalid or too large.
 
-    It is one that the service cannot refuse for its content; None for a report, which does not end the attempt.
+    Returns an outcome whose content the service accepts; None for a report that doesn't end the attempt.
     """
     job: Fields = {key: outcome[key] for key in ("jobId", "deliveryToken") if key in outcome}
     if outcome["action"] == "release":

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from .session import Session
 
 _WAIT = 20.0
-#: Slots are collected for this long, so that one call claims jobs for several. Seconds; less than for outcomes.
+#: How long to collect free slots, so that one poll claims jobs for several, in seconds. Shorter than for outcomes.
 _COLLECT = 0.002
-#: Of the service.
+#: Limit of the service for the jobs of one poll.
 _MOST_JOBS = 50
 
 
 class Poller:
-    """Claims jobs while there is room for them, one call at a time."""
+    """Claims jobs while there are free slots, one call at a time."""
 
     def __init__(self, worker_id: str, health: Health) -> None:
         self._worker_id = worker_id
@@ -45,7 +45,7 @@ class Poller:
                     session.outbox.failed(reports, error)
                     if session.is_draining:
                         return
-                    # One with outcomes may be refused because of them, so it is tried without.
+                    # A poll with outcomes may be refused because of them, so it is tried without.
                     if not error.is_temporary and (not reports or error.is_of_key):
                         session.fail(error)
                         return
@@ -60,10 +60,10 @@ class Poller:
             stopped.cancel()
 
     async def _has_room(self, session: Session) -> bool:
-        """Wait until there is room for a job. Returns False when the session is stopping."""
+        """Wait until there is a free slot. Returns False if the session is stopping."""
         while not session.has_room and not session.is_draining:
             if session.slots > 0:
-                self._health.asked()  # A handler blocks the event loop. The worker must not count as healthy for long.
+                self._health.asked()  # A handler blocks the event loop, so the worker must soon count as unhealthy.
             session.freed.clear()
             await session.freed.wait()
         if session.slots < session.options.concurrency and not session.is_draining:
@@ -71,9 +71,9 @@ class Poller:
         return not session.is_draining
 
     async def _poll(self, session: Session, reports: Sequence[Report], stopped: asyncio.Task[bool]) -> PolledJobs:
-        """Make one call. At a stop its connection is closed, so the service releases what it would claim."""
+        """Make one call. A stop closes its connection, so the service releases jobs that it would have returned."""
         transport, options = session.transport, session.options
-        # With outcomes, the service does not wait for a job: they are confirmed at once, and the next poll waits.
+        # A poll with outcomes doesn't wait for a job, so that the outcomes are confirmed immediately. The next does.
         wait = 0.0 if reports else _WAIT
         poll: Poll = {
             "types": list(options.handlers),
@@ -92,12 +92,12 @@ class Poller:
         try:
             await asyncio.wait({call, stopped}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            call.cancel()  # Without effect when it is done.
+            call.cancel()  # No effect if it is done.
         try:
             polled: Any = await call
         except asyncio.CancelledError:
             raise YardmasterError("NO_RESPONSE", "The worker stops") from None
         if not isinstance(polled, dict) or "jobs" not in polled:
-            raise YardmasterError("NO_RESPONSE", "The response is not of the service; check the URL")
+            raise YardmasterError("NO_RESPONSE", "The response is not from the service; check the URL")
         self._health.answered()
         return cast(PolledJobs, polled)

@@ -1,4 +1,4 @@
-"""Handlers that run in processes, so that the work of one does not slow down the others."""
+"""Run handlers in processes, so that the work of one doesn't slow down the others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .outcomes import Fields, ProcessError, end_of
 from .process_child import serve
 from .signal import AbortSignal
 
-#: A process that does not end its job after an abort is killed after so many seconds.
+#: Seconds after which a process that ignores an abort is killed.
 _GRACE = 5.0
 _LOOK = 0.5
 
@@ -29,7 +29,7 @@ class _Child:
         context = multiprocessing.get_context("spawn")
         self._lock = threading.Lock()
         self.connection, theirs = context.Pipe()
-        # One that is a daemon may not have children of its own.
+        # A daemon process can't have children.
         self.process = context.Process(target=serve, args=(theirs,), name="yardmaster-handler", daemon=False)
         self.process.start()
         theirs.close()
@@ -39,10 +39,10 @@ class _Child:
             with self._lock:
                 self.connection.send(message)
         except (OSError, ValueError):
-            pass  # The process has died, which its reader notices.
+            pass  # The process has died, as its reader will notice.
 
     def kill(self) -> None:
-        """Kill the process and those that it has started."""
+        """Kill the process and its children."""
         assert self.process.pid is not None
         kill_group(self.process.pid)
         self.process.kill()
@@ -53,17 +53,17 @@ class _Child:
 
 
 class ProcessPool:
-    """Starts processes, and uses them again."""
+    """Starts processes and reuses them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._idle: list[_Child] = []
         self._all: set[_Child] = set()
         self._is_closed = False
-        atexit.register(self.close)  # Otherwise the program would wait for processes of a worker that was not stopped.
+        atexit.register(self.close)  # Or the program would wait for the processes of a worker that wasn't stopped.
 
     def call(self, handler: Handler, context: SyncContext, reporter: BlockingReporter, payload: Any) -> Fields:
-        """Call a handler in a process, from a thread of its own. Returns how its attempt ends."""
+        """Call a handler in a process, from a separate thread. Returns the end of its attempt."""
         function = pickle.dumps(handler.function)
         child = self._take()
         child.send("run", function, payload, context.job)
@@ -77,11 +77,11 @@ class ProcessPool:
         if end is not None:
             return end
         code = child.exit_code()
-        child.kill()  # What it has started.
-        return end_of(error=ProcessError(f"the process of the handler has died with exit code {code}"), context=context)
+        child.kill()  # Kills its children.
+        return end_of(error=ProcessError(f"the process of the handler died with exit code {code}"), context=context)
 
     def _take(self) -> _Child:
-        """Return an idle process that has not died, or a new one."""
+        """Return an idle process that is alive, or a new one."""
         with self._lock:
             while self._idle:
                 child = self._idle.pop()
@@ -96,7 +96,7 @@ class ProcessPool:
         return child
 
     def _follow(self, child: _Child, abort: AbortSignal, reporter: BlockingReporter) -> Fields | None:
-        """Pass on what a process reports, until its handler has ended. Returns None when the process has died."""
+        """Pass on what a process reports until its handler returns. Returns None if the process dies."""
         aborted_at: float | None = None
         try:
             while True:
@@ -131,7 +131,7 @@ class ProcessPool:
                 child.send("sent", ("NO_RESPONSE", str(error), None))
 
     def close(self) -> None:
-        """Kill all processes, and those that they have started."""
+        """Kill all processes and their children."""
         atexit.unregister(self.close)
         with self._lock:
             self._is_closed = True

@@ -1,4 +1,4 @@
-"""What runs in a process of handlers."""
+"""The program of a handler process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REASONS: dict[str, type[Aborted]] = {each.__name__: each for each in (Killed, D
 
 
 class _ProcessReporter:
-    """Passes what a handler reports to the process of the worker."""
+    """Passes reports of a handler to the worker's process."""
 
     def __init__(self, connection: Connection, job: JobInfo) -> None:
         self._connection = connection
@@ -38,10 +38,10 @@ class _ProcessReporter:
             self._connection.send(message)
 
     def log(self, entry: LogEntry) -> None:
-        self.write("log", json.loads(line_of(entry)))  # What cannot go to another process becomes text.
+        self.write("log", json.loads(line_of(entry)))  # Values that can't be sent to another process become text.
 
     def _raise_if_over(self) -> None:
-        """A worker that stops still sends what a handler reports."""
+        """Raise the reason if the job is lost. While the worker drains, reports are still sent."""
         if not isinstance(self.signal.reason, Draining):
             self.signal.raise_if_aborted()
 
@@ -60,9 +60,9 @@ class _ProcessReporter:
 
 
 def serve(connection: Connection) -> None:
-    """Call handlers in this process, until the process of the worker has ended."""
+    """Call handlers in this process until the worker's process ends."""
     lead_group()
-    # Ctrl-C, and the stop of a service of systemd, reach all processes, but are for the worker, which drains.
+    # Ctrl-C and systemd signal all processes, but only the worker must react: it drains.
     for number in (signal.SIGINT, signal.SIGTERM):
         on_signal(number, lambda: None)
     runs: queue.SimpleQueue[tuple[bytes, Any, _ProcessReporter]] = queue.SimpleQueue()
@@ -83,7 +83,7 @@ def serve(connection: Connection) -> None:
                 continue
             elif kind == "sent":
                 reporter.sent.put(values[0])
-            elif values[0] == reporter.job.id:  # An abort that is late belongs to an earlier job.
+            elif values[0] == reporter.job.id:  # A late abort belongs to an earlier job.
                 reporter.signal.abort(_REASONS[values[1]](values[2]))
 
     threading.Thread(target=read, name="yardmaster-reader", daemon=True).start()
@@ -93,6 +93,6 @@ def serve(connection: Connection) -> None:
         try:
             loaded = pickle.loads(function)
             end = call_blocking(handler_of(loaded, process=True, cancel=False), context, payload)
-        except BaseException as error:  # The function cannot be imported here.
+        except BaseException as error:  # The function can't be imported here.
             end = end_of(error=error, context=context)
         reporter.write("end", end)

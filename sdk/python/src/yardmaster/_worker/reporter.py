@@ -20,7 +20,7 @@ _PROGRESS_INTERVAL = 0.2
 
 
 class AttemptReporter:
-    """Sends what the handler of an attempt reports. ``progress`` and ``log`` may be called in any thread."""
+    """Sends the reports of one attempt's handler. ``progress`` and ``log`` are thread-safe."""
 
     def __init__(self, attempt: Attempt, calls: LoopCalls) -> None:
         self._attempt = attempt
@@ -37,7 +37,7 @@ class AttemptReporter:
         self._attempt.log.add(entry)
 
     async def send(self, report: Fields) -> None:
-        """Store a checkpoint or an event. Raises the refusal, or the reason when the job is lost."""
+        """Store a checkpoint or an event. Raises the refusal, or the reason if the job is lost."""
         if report["action"] == "ephemeral":
             return await self._send_ephemeral(report["data"])
         backoff = Backoff()
@@ -62,7 +62,7 @@ class AttemptReporter:
             raise self._aborted_by(error)
 
     def _aborted_by(self, error: Exception) -> Exception:
-        """Abort the handler after a refusal that means that the job is lost. Returns what the handler is to get."""
+        """Abort the handler if a refusal shows that the job is lost. Returns the error to raise in the handler."""
         reason = abort_reason_of(error) if isinstance(error, YardmasterError) else None
         if reason is None:
             return error
@@ -75,7 +75,7 @@ class AttemptReporter:
         try:
             await self._attempt.report_ephemeral(data)
         except YardmasterError as error:
-            # It may be lost. One that comes after the end of the handler is.
+            # It may be lost, and always is after the handler has returned.
             if not error.is_temporary and not self._attempt.is_over:
                 raise self._aborted_by(error) from None
         if self._attempt.gone is not None:
@@ -116,7 +116,7 @@ class AttemptReporter:
                 self._attempt.warn("report", f"a progress report was refused: {error}")
 
     async def last_progress(self, limit: float) -> Fields | None:
-        """Wait for the progress on its way. Returns the newest one that is not sent, or None."""
+        """Wait for the progress report that is being sent. Returns the newest unsent one, or None."""
         self._is_closed = True
         if self._in_flight is not None:
             await asyncio.wait({self._in_flight}, timeout=limit)
@@ -126,7 +126,7 @@ class AttemptReporter:
 
 
 class _Passing:
-    """Passes what a handler reports to the event loop of the worker."""
+    """Passes reports of a handler to the event loop of the worker."""
 
     def __init__(self, reporter: AttemptReporter, loop: asyncio.AbstractEventLoop) -> None:
         self._reporter = reporter
@@ -141,14 +141,14 @@ class _Passing:
 
 
 class LoopReporter(_Passing):
-    """For a handler in an event loop."""
+    """Reporter for a handler in an event loop."""
 
     async def send(self, action: ReportAction, data: Any) -> None:
         await asyncio.wrap_future(self._start(action, data))
 
 
 class ThreadReporter(_Passing):
-    """For a handler in a thread."""
+    """Reporter for a handler in a thread."""
 
     def send(self, action: ReportAction, data: Any) -> None:
         self._start(action, data).result()

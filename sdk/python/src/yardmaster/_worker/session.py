@@ -24,11 +24,11 @@ from .process import ProcessPool
 from .settle import Outcome, settle_within
 from .waiting import wait_within
 
-#: Handlers have this long after they were aborted because the worker stops. Seconds.
+#: How long handlers may continue after being aborted because the worker stops, in seconds.
 _GRACE = 5.0
-#: The last call of a worker is sent again for this long.
+#: How long a worker retries its last call, in seconds.
 _LAST_CALL = 5.0
-#: Tasks of handlers that continue after the end have this long to be canceled.
+#: Time to cancel the tasks of handlers that continue after the end, in seconds.
 _CANCEL = 1.0
 
 
@@ -42,14 +42,14 @@ class SessionOptions:
 
 
 class Session:
-    """One run of a worker: its jobs, its heartbeats, its stream and its end.
+    """One run of a worker: its jobs, heartbeats, stream and shutdown.
 
-    It runs in an event loop of its own. ``handler_loop`` is that of ``async def`` handlers, which they may block.
+    It runs in its own event loop. ``handler_loop`` is the loop of ``async def`` handlers, which may block it.
     """
 
     def __init__(self, target: Target, options: SessionOptions, handler_loop: asyncio.AbstractEventLoop) -> None:
         self.options = options
-        #: Into the loop of handlers, and into this one.
+        #: Calls into the loop of the handlers, and into this one.
         self.handler_calls = LoopCalls(handler_loop)
         self.calls: LoopCalls
         self.warn = options.warn
@@ -58,7 +58,7 @@ class Session:
         self.slots = options.concurrency
         #: Wakes the poller.
         self.freed = asyncio.Event()
-        #: Set when there are no more polls.
+        #: Set to stop the polls.
         self.stopping = asyncio.Event()
         self._hurry = asyncio.Event()
         self._changed = asyncio.Event()
@@ -76,25 +76,25 @@ class Session:
 
     @property
     def has_room(self) -> bool:
-        """Whether a further job would be worked on. While a handler blocks its event loop, none would."""
+        """Whether another job could start. While a handler blocks its event loop, none can."""
         return self.slots > 0 and self._watch.is_turning
 
     def handler_of(self, job: ClaimedJob) -> Handler:
         return self.options.handlers[job["name"]]
 
     def background(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Let a coroutine run, at most until the end of the session."""
+        """Run a coroutine until it or the session ends."""
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
     def fail(self, error: Exception) -> None:
-        """End the worker with an error, when an operator must act."""
+        """Stop the worker with an error that someone has to fix."""
         self._error = self._error or error
         self.stop()
 
     def stop(self) -> None:
-        """Stop polling, and drain. A second call releases all jobs at once."""
+        """Stop polling and drain. A second call releases all jobs immediately."""
         if self.is_draining and self._error is None:
             self._hurry.set()
         self.stopping.set()
@@ -102,7 +102,7 @@ class Session:
         self._changed.set()
 
     async def run(self, poller: Poller) -> None:
-        """Work until it is stopped and drained. Raises the error that has ended it."""
+        """Run until stopped and drained. Raises the error that ended the session."""
         self.calls = LoopCalls(asyncio.get_running_loop())
         stream = watch_kills(
             self.transport,
@@ -118,7 +118,7 @@ class Session:
         try:
             await poller.run(self)
             await self._drain()
-        finally:  # Also when it is canceled.
+        finally:  # Even if it is canceled.
             await self._settle_rest()
             await self._close()
         if self._error is not None:
@@ -130,8 +130,8 @@ class Session:
                 attempt.on_message(message)
 
     def _stream_is_missing(self, why: str) -> None:
-        late = f"with the next heartbeat, up to {MOST_INTERVAL:.0f} s later"
-        message = f"kills are noticed {late}, because their stream cannot be opened: {why}"
+        late = f"up to {MOST_INTERVAL:.0f} s later"
+        message = f"can't open the stream of kills; the next heartbeat notices a kill, {late} ({why})"
         self.warn(WorkerWarning("stream", message))
 
     def _refused(self, key: int, refusal: YardmasterError) -> None:
@@ -144,11 +144,11 @@ class Session:
     def _blocked(self) -> None:
         job_ids = tuple(attempt.job["id"] for attempt in self._attempts.values() if attempt.is_in_loop)
         if job_ids:
-            message = "the event loop has been blocked for more than 5 s, by a handler of one of these jobs"
+            message = "the event loop was blocked for more than 5 s, by a handler of one of these jobs"
             self.warn(WorkerWarning("blocked", message, job_ids))
 
     async def _drain(self) -> None:
-        """Wait for the handlers; then abort them, and wait for a moment."""
+        """Wait for the handlers, then abort them and give them a moment."""
         if self._error is None and await self._is_idle_within(self.options.drain):
             return
         for attempt in list(self._attempts.values()):
@@ -156,7 +156,7 @@ class Session:
         await self._is_idle_within(_GRACE)
 
     async def _is_idle_within(self, seconds: float) -> bool:
-        """Wait until no job is left. Returns False when the time is over; True at a second stop."""
+        """Wait until no job is left. Returns False if time runs out; True if idle or stopped a second time."""
         end = time.monotonic() + seconds
         while self._attempts or not self.outbox.is_empty:
             left = end - time.monotonic()
@@ -169,7 +169,7 @@ class Session:
         return True
 
     async def _settle_rest(self) -> None:
-        """Send the outcomes that are not stored yet, and release all other jobs."""
+        """Send the unstored outcomes and release all other jobs."""
         await self.outbox.stop()
         rest: list[Outcome] = [outcome for attempt in self._attempts.values() for outcome in attempt.close()]
         error = await settle_within(self.transport, rest, _LAST_CALL)
@@ -190,7 +190,7 @@ class Session:
         await self.transport.close()
 
     def attempt(self, job: ClaimedJob) -> Attempt:
-        """Let a claimed job have a slot."""
+        """Assign a slot to a claimed job."""
         self._keys += 1
         attempt = self._attempts[self._keys] = Attempt(self, job, self._keys)
         self.slots -= 1

@@ -1,4 +1,4 @@
-"""Calls with outcomes of jobs."""
+"""Send the outcomes of jobs."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ from .._warnings import logger
 from .._wire import Settled
 from .outcomes import replacement_of
 
-#: Limits of the service: outcomes and bytes of a settle call, and of a poll. The bytes are well below 5 MB and 1 MB.
+#: Maximum outcomes and bytes of a settle call and of a poll. The service accepts 5 MB and 1 MB.
 SETTLE = (100, 3_000_000)
 TURN = (50, 500_000)
 
-#: An outcome with its job and token, as the API has it.
+#: An outcome with its job and token, in the form of the API.
 Outcome = dict[str, Any]
 
 
 class Stopped(Exception):
-    """The end of a report that was not sent before the worker stopped."""
+    """Passed to ``done`` if the worker stopped before a report was stored."""
 
 
 @dataclass
 class Report:
-    """An outcome on its way to the service."""
+    """An outcome to send to the service."""
 
     outcome: Outcome
-    #: Called once: with None when it is stored; otherwise with the refusal, or Stopped.
+    #: Called once: with None if the outcome is stored, otherwise with the refusal or Stopped.
     done: Callable[[Exception | None], None]
 
 
 async def settle(transport: AsyncTransport, outcomes: Sequence[Outcome], timeout: float | None = None) -> list[Settled]:
-    """Make one call with outcomes. Returns one entry for each."""
+    """Make one call with outcomes. Returns an entry for each."""
     path = space_path(transport.target, "/jobs/settle")
     request = Request("POST", path, json_bytes({"outcomes": outcomes}))
     return entries_of(await transport.once(request, timeout), len(outcomes))
 
 
 def entries_of(body: Any, count: int) -> list[Settled]:
-    """Return the entries of a response to settle. Raises YardmasterError for one that is not of the service."""
+    """Return the entries of a settle response. Raises YardmasterError if it isn't from the service."""
     if isinstance(body, dict):
         entries = cast("dict[str, Any]", body).get("results")
         if isinstance(entries, list) and len(cast(Any, entries)) == count:
             return cast("list[Settled]", entries)
-    raise YardmasterError("NO_RESPONSE", "The response has not one entry for each outcome")
+    raise YardmasterError("NO_RESPONSE", "The response does not have one entry per outcome")
 
 
 async def settle_within(transport: AsyncTransport, outcomes: list[Outcome], seconds: float) -> YardmasterError | None:
-    """Send the last outcomes of a worker until they are stored. Returns why not, with those that are left."""
+    """Send the last outcomes of a worker until they are stored. Returns those that couldn't be stored, and why."""
     end = time.monotonic() + seconds
     backoff = Backoff()
     while outcomes:
@@ -70,7 +70,7 @@ async def settle_within(transport: AsyncTransport, outcomes: list[Outcome], seco
             if error.is_temporary:
                 await asyncio.sleep(wait)
                 continue
-            # One of them is invalid, and must not keep the others.
+            # One of them is invalid and must not hold up the others.
             outcomes[: len(some)] = left = await _settle_each_within(transport, some, max(end - time.monotonic(), 0.1))
             if left:
                 return error
@@ -80,7 +80,7 @@ async def settle_within(transport: AsyncTransport, outcomes: list[Outcome], seco
 
 
 async def _settle_each_within(transport: AsyncTransport, outcomes: list[Outcome], seconds: float) -> list[Outcome]:
-    """Send each outcome alone. Returns those that were refused as invalid, or were not answered in this time."""
+    """Send each outcome alone. Returns those that were refused as invalid or not answered in time."""
     left = dict(enumerate(outcomes))
 
     def done(n: int, error: YardmasterError | None) -> None:
@@ -95,10 +95,10 @@ async def _settle_each_within(transport: AsyncTransport, outcomes: list[Outcome]
 async def settle_each(
     transport: AsyncTransport, outcomes: Sequence[Outcome], done: Callable[[int, YardmasterError | None], object]
 ) -> None:
-    """Send each outcome with a call of its own, because a call with all of them was invalid.
+    """Send each outcome in a separate call, because a call with all of them was invalid.
 
-    Those of one job keep their order, and no job waits for another. ``done`` gets the index of each outcome, and its
-    refusal; None when it is stored.
+    Outcomes of one job keep their order, and no job waits for another. ``done`` gets the index of each outcome and its
+    refusal; None if it is stored.
     """
 
     async def in_order(numbers: list[int]) -> None:
@@ -112,7 +112,7 @@ async def settle_each(
 
 
 async def _settle_alone(transport: AsyncTransport, outcome: Outcome) -> YardmasterError | None:
-    """Send an outcome until it is accepted or refused. The end of an attempt that is invalid is replaced once."""
+    """Send an outcome until it is accepted or refused. If it ends an attempt and is invalid, it is replaced once."""
     backoff, sent = Backoff(), outcome
     while True:
         try:
@@ -131,7 +131,7 @@ async def _settle_alone(transport: AsyncTransport, outcome: Outcome) -> Yardmast
 
 
 def call_of(outcome: Outcome, query: str = "") -> Request:
-    """Return the call about one job that does what an outcome says, with a query that begins with ``?``."""
+    """Return the call to the endpoint for an outcome's action, with a query that starts with ``?``."""
     action = outcome["action"]
     fields = {key: value for key, value in outcome.items() if key not in (*_JOB, "action")}
     body = fields.get("data") if action in ("checkpoint", "event") else fields
@@ -140,5 +140,5 @@ def call_of(outcome: Outcome, query: str = "") -> Request:
 
 
 _JOB = ("jobId", "deliveryToken")
-#: Statuses of a call that is refused for its content, however often it is sent.
+#: Statuses of a call whose content is refused, so that a retry can't help.
 _INVALID = (400, 413)

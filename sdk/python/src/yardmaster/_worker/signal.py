@@ -9,13 +9,13 @@ from .._warnings import logger
 
 
 class AbortSignal:
-    """Says that a handler must stop, and why. It may be used from any thread."""
+    """Tells a handler to stop, and why. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._event = threading.Event()
         self._callbacks: list[Callable[[Aborted], None]] = []
-        #: ``Killed``, ``DeliveryLost``, ``TimedOut`` or ``Draining``; None until then.
+        #: ``Killed``, ``DeliveryLost``, ``TimedOut`` or ``Draining``; None until the signal is aborted.
         self.reason: Aborted | None = None
 
     @property
@@ -23,16 +23,16 @@ class AbortSignal:
         return self.reason is not None
 
     def raise_if_aborted(self) -> None:
-        """Raise the reason, if there is one."""
+        """Raise the reason if the signal is aborted."""
         if self.reason is not None:
             raise self.reason
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Block the thread until the signal is aborted, or for so many seconds. Returns whether it is aborted."""
+        """Block the thread until the signal is aborted, or until the timeout. Returns whether it is aborted."""
         return self._event.wait(timeout)
 
     async def wait_async(self) -> Aborted:
-        """Wait until the signal is aborted, and return the reason."""
+        """Wait until the signal is aborted and return the reason."""
         loop = asyncio.get_running_loop()
         event = asyncio.Event()
 
@@ -45,7 +45,7 @@ class AbortSignal:
         return self.reason
 
     def on_abort(self, callback: Callable[[Aborted], None]) -> None:
-        """Call a function with the reason, in the thread that aborts; now, if the signal is aborted already."""
+        """Call a function with the reason, in the thread that aborts; now, if the signal is already aborted."""
         with self._lock:
             if self.reason is None:
                 self._callbacks.append(callback)
@@ -53,7 +53,7 @@ class AbortSignal:
         callback(self.reason)
 
     def abort(self, reason: Aborted) -> None:
-        """Abort the signal, unless it is aborted already. Workers do it; others only in tests."""
+        """Abort the signal, unless it is already aborted. Workers do this; call it only in tests."""
         with self._lock:
             if self.reason is not None:
                 return
@@ -64,4 +64,4 @@ class AbortSignal:
             try:
                 callback(reason)
             except Exception:
-                logger.exception("A callback of an abort signal has failed")
+                logger.exception("A callback of an abort signal failed")

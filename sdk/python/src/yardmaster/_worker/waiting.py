@@ -4,7 +4,7 @@ import asyncio
 
 
 async def wait_within(event: asyncio.Event, seconds: float | None) -> bool:
-    """Wait for an event, at most this many seconds; None: without a limit. Returns whether it was set.
+    """Wait for an event, at most this many seconds, or forever with None. Returns whether it was set.
 
     Don't use asyncio.wait_for here: before Python 3.12, it loses a cancellation that arrives together with the event
     (python/cpython#86296), and a loop around it never ends.
