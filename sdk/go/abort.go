@@ -7,11 +7,11 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// abort cancels the context of the handler. Unless the worker drains, nothing is sent about the job from now on.
-// An attempt whose outcome is on its way is not aborted, because the service reports that outcome too.
+// abort cancels the context of the handler. Unless the worker is draining, nothing more is sent about the job. An attempt
+// whose outcome is being sent is left alone, because the reason may be an effect of that very outcome.
 func (a *attempt) abort(reason error) {
 	a.mu.Lock()
-	if a.owed != nil || a.isGone || (a.reason != nil && reason == ErrDraining) {
+	if a.unsettled != nil || a.isGone || (a.reason != nil && reason == ErrDraining) {
 		a.mu.Unlock()
 		return
 	}
@@ -23,13 +23,13 @@ func (a *attempt) abort(reason error) {
 	a.mu.Unlock()
 	a.cancel(reason)
 	if reason == ErrDeliveryLost || reason == ErrTimedOut {
-		a.s.warn(WarningLost, "a handler is aborted: "+reason.Error(), a.job.ID)
+		a.s.warn(WarningLost, "a handler was aborted: "+reason.Error(), a.job.ID)
 	}
 }
 
-// close ends the attempt with the worker. It returns the outcomes that are not stored; nil for a job to be released.
-// isOwed is false when nothing must be sent.
-func (a *attempt) close() (owed []wire.Outcome, isOwed bool) {
+// close ends the attempt because the worker stops. It returns the unstored outcomes; nil for a job to be released.
+// mustSend is false if nothing may be sent.
+func (a *attempt) close() (unsettled []wire.Outcome, mustSend bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.isGone {
@@ -38,13 +38,13 @@ func (a *attempt) close() (owed []wire.Outcome, isOwed bool) {
 	a.isGone = true
 	close(a.gone)
 	a.cancel(ErrDraining)
-	if a.owed == nil && a.ended != nil {
+	if a.unsettled == nil && a.ended != nil {
 		return a.outcomes(*a.ended), true
 	}
-	return a.owed, true
+	return a.unsettled, true
 }
 
-// over returns why the handler can report nothing more; nil while it can.
+// over returns why the handler can't report any more; nil while it can.
 func (a *attempt) over() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// waiting is a handler that sends its job, waits for its abort, and sends the reason.
+// waiting is a handler that sends its job, waits until it is aborted, and sends the reason.
 func waiting(started chan string, reasons chan error) Handler[json.RawMessage, any] {
 	return func(ctx context.Context, j *rawJob) (any, error) {
 		started <- j.ID
@@ -54,14 +54,14 @@ func TestARefusedHeartbeatAbortsWithTheReason(t *testing.T) {
 	}
 }
 
-func TestTheStreamAbortsOnlyTheAttemptThatIsOver(t *testing.T) {
+func TestTheStreamAbortsOnlyTheAttemptThatEnded(t *testing.T) {
 	f := newFakeService(t)
 	started, reasons := make(chan string), make(chan error, 3)
 	w := f.work(WorkerOptions{}, waiting(started, reasons))
 	f.put("a", func(j *wire.ClaimedJob) { j.Attempt = 2 })
 	<-started
 	eventually(t, "the stream is open", func() bool { return len(f.callsTo("/realtime/spaces/demo")) == 1 })
-	f.publish("a", "retried", map[string]int{"attemptNumber": 1}) // The end of the first attempt, which comes late.
+	f.publish("a", "retried", map[string]int{"attemptNumber": 1}) // The end of the first attempt, which arrives late.
 	f.publish("other", "killed", nil)
 	f.await("a", "keepalive")
 	expect(t, "aborts", len(reasons), 0)
@@ -94,7 +94,7 @@ func TestTheEchoOfAnOutcomeDoesNotAbort(t *testing.T) {
 	expect(t, "warned", w.warned(WarningLost), false)
 }
 
-func TestARefusedStreamIsLeftAlone(t *testing.T) {
+func TestARefusedStreamIsNotReopened(t *testing.T) {
 	f := newFakeService(t)
 	f.refuseStream = func(w http.ResponseWriter, _ *http.Request) bool { return refuseCall(w, 403, wire.ErrorCodeForbidden) }
 	var warnings []string
@@ -108,11 +108,11 @@ func TestARefusedStreamIsLeftAlone(t *testing.T) {
 	expect(t, "accept", tries[0].header.Get("accept"), "text/event-stream")
 	expect(t, "key", tries[0].header.Get("x-api-key"), testKey)
 	expect(t, "shows the key", strings.Contains(tries[0].query, testKey), false)
-	expect(t, "warnings", warnings, []string{"there is no stream of kills, so a kill is noticed with the next heartbeat, " +
-		"up to 60 s later: yardmaster: text of FORBIDDEN (FORBIDDEN)"})
+	expect(t, "warnings", warnings, []string{"can't open the stream of kills; the next heartbeat notices a kill, " +
+		"up to 60 s later (yardmaster: text of FORBIDDEN (FORBIDDEN))"})
 }
 
-func TestAStreamThatCannotBeOpenedIsTriedAgainAndReportedOnce(t *testing.T) {
+func TestAStreamThatCannotBeOpenedIsRetriedAndReportedOnce(t *testing.T) {
 	f := newFakeService(t)
 	var times atomic.Int32
 	f.refuseStream = func(w http.ResponseWriter, _ *http.Request) bool {
@@ -133,7 +133,7 @@ func TestAStreamThatCannotBeOpenedIsTriedAgainAndReportedOnce(t *testing.T) {
 	expect(t, "warnings", len(w.warnings), 1)
 }
 
-func TestAStreamThatEndsIsOpenedAgain(t *testing.T) {
+func TestAStreamThatEndsIsReopened(t *testing.T) {
 	f := newFakeService(t)
 	started, reasons := make(chan string), make(chan error, 1)
 	f.work(WorkerOptions{}, waiting(started, reasons))
@@ -148,7 +148,7 @@ func TestAStreamThatEndsIsOpenedAgain(t *testing.T) {
 	expect(t, "reason", <-reasons, ErrKilled)
 }
 
-func TestAHandlerMaySaveWhileTheWorkerDrains(t *testing.T) {
+func TestAHandlerCanSaveWhileTheWorkerDrains(t *testing.T) {
 	f := newFakeService(t)
 	started, saved := make(chan struct{}), make(chan error, 1)
 	w := f.work(WorkerOptions{Drain: time.Millisecond}, func(ctx context.Context, j *rawJob) (any, error) {
@@ -179,7 +179,7 @@ func TestAResultAfterTheAbortOfADrainIsReported(t *testing.T) {
 	expect(t, "result", string(f.await("a", "complete").Result), `"the worker stops"`)
 }
 
-func TestAJobThatIsAckedDuringADrainIsReleasedWithoutItsHandler(t *testing.T) {
+func TestAJobAckedDuringADrainIsReleasedWithoutCallingItsHandler(t *testing.T) {
 	f := newFakeService(t)
 	acking, proceed := make(chan struct{}), make(chan struct{})
 	f.intercept = func(_ http.ResponseWriter, _, body string) bool {

@@ -12,16 +12,16 @@ import (
 
 // attempt is a claimed job in this worker.
 //
-//	claimed ─ack─> running ─handler returns─> owed ─outcome stored─> removed
-//	   └─ lost (refused, killed, timed out): nothing is sent, and it is removed when the handler has returned
+//	claimed ─ack─> running ─handler returns─> unsettled ─outcome stored─> removed
+//	   └─ lost (refused, killed, timed out): nothing more is sent, and it is removed when the handler returns
 //
-// It occupies a slot until its handler has returned, and gets heartbeats until its outcome is stored.
+// It occupies a slot until its handler returns, and gets heartbeats until its outcome is stored.
 type attempt struct {
 	s      *session
 	job    wire.ClaimedJob
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	// gone is closed when nothing is sent any more: the job is lost, or the worker has released it.
+	// gone is closed when nothing more may be sent: the job is lost, or the worker has released it.
 	gone     chan struct{}
 	log      *jobLog
 	progress progressSender
@@ -29,11 +29,11 @@ type attempt struct {
 	mu        sync.Mutex
 	isRunning bool
 	hasEnded  bool  // The handler has returned.
-	reason    error // Of the abort; nil without one.
+	reason    error // Reason of the abort; nil without one.
 	isGone    bool
-	ended     *wire.Outcome  // What the handler has returned, while its log is sent.
-	owed      []wire.Outcome // Sent and not known to be stored.
-	beatAt    time.Time      // Of the latest heartbeat or, before it, of the start.
+	ended     *wire.Outcome  // Outcome of the handler, while its log is being sent.
+	unsettled []wire.Outcome // Sent, but not known to be stored.
+	beatAt    time.Time      // Time of the latest heartbeat, or of the start.
 }
 
 // outcomes adds the job and its token to outcomes.
@@ -96,7 +96,7 @@ func (a *attempt) settle(of ...wire.Outcome) {
 		a.remove()
 		return
 	}
-	a.owed = of
+	a.unsettled = of
 	a.mu.Unlock()
 	var reports []*report
 	for _, each := range of {

@@ -11,10 +11,10 @@ const (
 	maxBackoff   = 5 * time.Second
 )
 
-// backoff chooses how long to wait before a call is sent again: 0.1 s, doubled up to 5 s, of which up to half is random.
+// backoff chooses the wait before the next try of a call: from 0.1 s, doubling up to 5 s, with up to half of it random.
 type backoff struct{ failures int }
 
-// next returns the wait after a failure. A Retry-After of the service is never cut short.
+// next returns the wait after a failure. It is never shorter than the Retry-After of the service.
 func (b *backoff) next(err error) time.Duration {
 	ceiling := min(firstBackoff<<min(b.failures, 10), maxBackoff)
 	b.failures++
@@ -25,7 +25,7 @@ func (b *backoff) next(err error) time.Duration {
 	return wait
 }
 
-// sleep waits, and returns false if the context is done before.
+// sleep waits, and returns false if the context is done first.
 func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

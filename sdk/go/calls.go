@@ -8,7 +8,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// settle makes one call with outcomes, and returns one entry for each.
+// settle makes one call with outcomes and returns an entry for each.
 func (c *Client) settle(ctx context.Context, outcomes []wire.Outcome) ([]wire.Settled, error) {
 	body, err := jsonBody(wire.Settle{Outcomes: outcomes})
 	if err != nil {
@@ -20,12 +20,12 @@ func (c *Client) settle(ctx context.Context, outcomes []wire.Outcome) ([]wire.Se
 		return nil, err
 	}
 	if len(settled.Results) != len(outcomes) {
-		return nil, &Error{Code: CodeNoResponse, Message: "the response has not one entry for each outcome"}
+		return nil, &Error{Code: CodeNoResponse, Message: "the response does not have one entry per outcome"}
 	}
 	return settled.Results, nil
 }
 
-// report makes the call about one job that does what the outcome says, with a query that begins with "?" or is empty.
+// report calls the endpoint for an outcome's action, with a query that starts with "?" or is empty.
 func (c *Client) report(ctx context.Context, o wire.Outcome, query string) error {
 	r := request{method: http.MethodPost, path: jobPath(o.JobID, "/"+o.Action) + query, header: map[string]string{}}
 	if o.DeliveryToken != nil {
@@ -39,7 +39,7 @@ func (c *Client) report(ctx context.Context, o wire.Outcome, query string) error
 	return c.send(ctx, r, &done)
 }
 
-// bodyOf returns the body of the call about one job.
+// bodyOf returns the body of a call about one job.
 func bodyOf(o wire.Outcome) ([]byte, error) {
 	switch o.Action {
 	case outcome.Ack, outcome.Keepalive:
@@ -49,7 +49,7 @@ func bodyOf(o wire.Outcome) ([]byte, error) {
 	}
 	return jsonBody(struct {
 		wire.Outcome
-		// The path and the header have these.
+		// These are in the path and the header.
 		JobID         *string `json:"jobId,omitempty"`
 		DeliveryToken *string `json:"deliveryToken,omitempty"`
 		Action        *string `json:"action,omitempty"`

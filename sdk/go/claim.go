@@ -8,7 +8,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// begin acks the jobs of a poll with one call; each handler starts when the ack of its job succeeded.
+// begin acks the jobs of a poll in one call. Each handler starts once the ack of its job succeeds.
 func (s *session) begin(jobs []wire.ClaimedJob) {
 	var acks []*report
 	for _, job := range jobs {
@@ -19,7 +19,7 @@ func (s *session) begin(jobs []wire.ClaimedJob) {
 		}
 		a := s.newAttempt(job)
 		switch {
-		case s.isDraining(): // The response was faster than the end of its connection.
+		case s.isDraining(): // The response arrived before its connection was closed.
 			a.settle(outcome.OfRelease(0, stopReason))
 		case s.options.AutoAck:
 			a.start()
@@ -47,7 +47,7 @@ func releaseOf(job wire.ClaimedJob, reason string) *report {
 	return &report{Outcome: o, done: func(error) {}}
 }
 
-// ack returns the report that starts the attempt. A refused ack means that the job is another worker's by now.
+// ack returns the report that starts the attempt. A refused ack means that another worker has taken over the job.
 func (a *attempt) ack() *report {
 	return &report{
 		Outcome: a.outcomes(wire.Outcome{Action: outcome.Ack})[0],

@@ -13,14 +13,14 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// Version of this SDK.
+// Version is the version of this SDK.
 const Version = "0.1.0" // x-release-please-version
 
 const userAgent = "yardmaster-go/" + Version
 
 type wireError = wire.ErrorBody
 
-// ClientOptions says which service and which space to use. Empty fields are read from the environment.
+// ClientOptions names the service and the space to use. Empty fields are read from the environment.
 type ClientOptions struct {
 	// URL of the service, without /api/v1. Default: YARDMASTER_URL, or http://127.0.0.1:8080.
 	URL string
@@ -28,25 +28,25 @@ type ClientOptions struct {
 	APIKey string
 	// Space of the jobs. Default: YARDMASTER_SPACE.
 	Space string
-	// RetryWindow is how long a call of the client is sent again while the service is unavailable.
-	// Default: 60 s. Calls of a worker are sent again for as long as it runs.
+	// RetryWindow is how long the client retries a call while the service is unavailable. A worker retries its calls for as
+	// long as it runs. Default: 60 s.
 	RetryWindow time.Duration
-	// Transport carries the calls, for example through a proxy. Default: one like [http.DefaultTransport].
+	// Transport carries the calls, for example through a proxy. Default: similar to [http.DefaultTransport].
 	Transport http.RoundTripper
 }
 
-// Client creates jobs in one space, and reads what became of them. It is safe for concurrent use.
+// Client creates and manages jobs in one space. It is safe for concurrent use.
 type Client struct {
 	url, space  string
 	retryWindow time.Duration
 	http        *http.Client
-	// authorize adds the API key. A field with the key would be shown when the client is printed.
+	// authorize adds the API key. If the key were a field, printing the client would show it.
 	authorize func(http.Header)
 }
 
-// NewClient returns a client. It makes no call; it fails when an option is missing or invalid.
+// NewClient returns a client. It makes no call, and fails if an option is missing or invalid.
 func NewClient(options ClientOptions) (*Client, error) {
-	// One from a file may end with a line break.
+	// A key from a file may end with a line break.
 	key := strings.TrimSpace(orEnvironment(options.APIKey, "YARDMASTER_API_KEY"))
 	client := &Client{
 		url:         strings.TrimSuffix(strings.TrimRight(orEnvironment(options.URL, "YARDMASTER_URL"), "/"), "/api/v1"),
@@ -68,7 +68,7 @@ func NewClient(options ClientOptions) (*Client, error) {
 		return nil, errors.New("yardmaster: no API key; set YARDMASTER_API_KEY or ClientOptions.APIKey")
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return nil, errors.New("yardmaster: the API key has a character that no key has")
+		return nil, errors.New("yardmaster: the API key contains a character that no API key contains")
 	}
 	if client.space == "" {
 		return nil, errors.New("yardmaster: no space; set YARDMASTER_SPACE or ClientOptions.Space")
@@ -90,7 +90,7 @@ func defaultTransport() http.RoundTripper {
 	}
 	transport = transport.Clone()
 	transport.MaxIdleConnsPerHost = 32 // A worker makes several calls at once; the default keeps only 2 connections.
-	// With HTTP/2, all calls would wait for one connection that is dead.
+	// With HTTP/2, all calls would wait for one dead connection.
 	transport.ForceAttemptHTTP2 = false
 	transport.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{}
 	if transport.TLSClientConfig != nil {

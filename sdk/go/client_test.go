@@ -16,7 +16,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-func TestMissingOptionsAreNamed(t *testing.T) {
+func TestMissingOptionsAreNamedInTheError(t *testing.T) {
 	for _, each := range []struct {
 		options ClientOptions
 		name    string
@@ -39,7 +39,7 @@ func TestMissingOptionsAreNamed(t *testing.T) {
 	expect(t, "an explicit option wins", client.Space(), "mine")
 }
 
-func TestACreateIsSentAgainWithItsKey(t *testing.T) {
+func TestACreateIsRetriedWithTheSameIdempotencyKey(t *testing.T) {
 	f := newFakeService(t)
 	var times atomic.Int32
 	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
@@ -91,7 +91,7 @@ func TestAnErrorHasTheFieldsOfTheRefusal(t *testing.T) {
 	expect(t, "calls", len(f.callsTo("/kill")), 1)
 }
 
-func TestACallIsSentAgainOnlyWithinTheWindow(t *testing.T) {
+func TestACallIsRetriedOnlyWithinTheRetryWindow(t *testing.T) {
 	f := newFakeService(t)
 	f.client.retryWindow = 50 * time.Millisecond
 	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
@@ -103,7 +103,7 @@ func TestACallIsSentAgainOnlyWithinTheWindow(t *testing.T) {
 	expect(t, "calls", len(f.callsTo("/a")), 1)
 }
 
-func TestResultWaitsForTheEnd(t *testing.T) {
+func TestResultWaitsUntilTheJobEnds(t *testing.T) {
 	for _, each := range []struct {
 		status wire.JobStatus
 		code   wire.ErrorCode
@@ -158,7 +158,7 @@ func TestRetryAfterIsNotCutShort(t *testing.T) {
 	}
 }
 
-func TestTheDefaultTransportUsesHTTP1AlsoIfTheServerOffersHTTP2(t *testing.T) {
+func TestTheDefaultTransportUsesHTTP1EvenIfTheServerOffersHTTP2(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		respond(w, 200, wire.JobWithEvents{ID: r.Proto})
 	}))
@@ -177,7 +177,7 @@ func TestTheDefaultTransportUsesHTTP1AlsoIfTheServerOffersHTTP2(t *testing.T) {
 	expect(t, "protocol", job.ID, "HTTP/1.1")
 }
 
-func TestNoPrintOfAClientShowsTheKey(t *testing.T) {
+func TestPrintingAClientDoesNotShowTheKey(t *testing.T) {
 	client, err := NewClient(ClientOptions{URL: "http://127.0.0.1:9", APIKey: "the-key", Space: "demo"})
 	expect(t, "error", err, nil)
 	worker := NewWorker(client, WorkerOptions{})
@@ -189,7 +189,7 @@ func TestNoPrintOfAClientShowsTheKey(t *testing.T) {
 	}
 }
 
-func TestHealthIsBadWhenNoPollIsAnswered(t *testing.T) {
+func TestHealthzFailsWhenNoPollIsAnswered(t *testing.T) {
 	var h health
 	now := time.Now()
 	status := func() int {
@@ -205,7 +205,7 @@ func TestHealthIsBadWhenNoPollIsAnswered(t *testing.T) {
 	expect(t, "after a response", status(), 200)
 }
 
-func TestListFollowsTheCursorThroughAllPagesWithItsFilter(t *testing.T) {
+func TestListReadsEveryPageWithItsFilter(t *testing.T) {
 	f := newFakeService(t)
 	pages := []struct{ body, next string }{{`[{"id":"a"},{"id":"b"}]`, "1+"}, {`[]`, "2"}, {`[{"id":"c"}]`, ""}}
 	var times atomic.Int32
@@ -236,7 +236,7 @@ func TestListFollowsTheCursorThroughAllPagesWithItsFilter(t *testing.T) {
 	expect(t, "queries", queries, []string{query, query + "&cursor=1%2B", query + "&cursor=2"})
 }
 
-func TestSpacesFollowsTheCursorInTheResponseAndEndsAfterAnError(t *testing.T) {
+func TestSpacesReadsEveryPageAndEndsAfterAnError(t *testing.T) {
 	f := newFakeService(t)
 	var times atomic.Int32
 	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
@@ -259,7 +259,7 @@ func TestSpacesFollowsTheCursorInTheResponseAndEndsAfterAnError(t *testing.T) {
 	expect(t, "query", f.callsTo("/spaces")[1].query, "limit=100&cursor=a")
 }
 
-func TestOtherCallsAreThoseOfTheAPI(t *testing.T) {
+func TestOtherMethodsSendTheRequestsOfTheAPI(t *testing.T) {
 	f := newFakeService(t)
 	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
 		respond(w, 200, map[string]any{"success": true, "id": "j1", "token": "ymst_x"})
@@ -291,7 +291,7 @@ func TestOtherCallsAreThoseOfTheAPI(t *testing.T) {
 	}, "\n"))
 }
 
-func TestACopyIsSentAgainOnlyWhenNothingWasDone(t *testing.T) {
+func TestACopyIsRetriedOnlyIfItHadNoEffect(t *testing.T) {
 	f := newFakeService(t)
 	var times atomic.Int32
 	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
@@ -318,7 +318,7 @@ func TestACopyIsSentAgainOnlyWhenNothingWasDone(t *testing.T) {
 	expect(t, "bodies", bodies, []string{`{"payload":{"n":1}}`, `{"payload":{"n":1}}`, `{}`})
 }
 
-func TestAnOperationIsStartedOnceWaitedForAndCancelled(t *testing.T) {
+func TestAnOperationIsStartedOnceAndCanBeCanceled(t *testing.T) {
 	f := newFakeService(t)
 	var times atomic.Int32
 	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
@@ -348,7 +348,7 @@ func TestAnOperationIsStartedOnceWaitedForAndCancelled(t *testing.T) {
 	expect(t, "calls", []string{others[0].method, others[1].method, others[2].method}, []string{"GET", "GET", "DELETE"})
 }
 
-func TestAWaitForAnOperationEndsWithItsContext(t *testing.T) {
+func TestWaitForAnOperationEndsWithItsContext(t *testing.T) {
 	f := newFakeService(t)
 	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
 		respond(w, 200, wire.Operation{ID: "o1", Status: wire.OperationStatusRunning})

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// Handlers have this long after they were aborted because the worker stops.
+	// How long handlers may continue after being aborted because the worker stops.
 	drainGrace = 5 * time.Second
-	// The last call of a worker is sent again for this long.
+	// How long a worker retries its last call.
 	lastCallWindow = 5 * time.Second
 	stopReason     = "worker stops"
 )
 
-// runUntil polls until the worker must stop, and then drains it.
+// runUntil polls until the worker must stop, then drains it.
 func (s *session) runUntil(stop <-chan struct{}, signals <-chan os.Signal) error {
 	polling, stopPolling := context.WithCancel(s.background)
 	polled := make(chan struct{})
@@ -34,13 +34,13 @@ func (s *session) runUntil(stop <-chan struct{}, signals <-chan os.Signal) error
 	s.mu.Lock()
 	s.draining = true
 	s.mu.Unlock()
-	stopPolling() // It closes the connection of a waiting poll, so that the service releases what it would claim.
+	stopPolling() // Closes a waiting poll, so that the service releases jobs that it would have returned.
 	<-polled
 	if err == nil {
 		err = s.drain(signals)
 	} else {
 		s.abortAll(ErrDraining)
-		_, _ = s.waitFor(drainGrace, signals) // The first error is the one to return.
+		_, _ = s.waitFor(drainGrace, signals) // Run returns the first error.
 	}
 	s.settleRest()
 	s.stopBackground()
@@ -48,7 +48,7 @@ func (s *session) runUntil(stop <-chan struct{}, signals <-chan os.Signal) error
 	return err
 }
 
-// drain waits for the handlers; then aborts them and waits for a moment. It ends at once at a signal.
+// drain waits for the handlers, then aborts them and gives them a moment. A signal cuts it short.
 func (s *session) drain(signals <-chan os.Signal) error {
 	isOver, err := s.waitFor(s.options.Drain, signals)
 	if isOver || err != nil {
@@ -59,8 +59,8 @@ func (s *session) drain(signals <-chan os.Signal) error {
 	return err
 }
 
-// waitFor returns true when no job is left, or at the second signal; false when the limit is over. A signal may both
-// come here and cancel the context of Run, so a single one never counts as the second.
+// waitFor returns true once no job is left or on the second signal; false if time runs out. A signal may both arrive here
+// and cancel the context of Run, so a single one never counts as the second.
 func (s *session) waitFor(limit time.Duration, signals <-chan os.Signal) (bool, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -80,19 +80,18 @@ func (s *session) waitFor(limit time.Duration, signals <-chan os.Signal) (bool, 
 	return true, nil
 }
 
-// settleRest sends the outcomes that are not stored yet, and releases all other jobs. Whatever their handlers still
-// report is ignored.
+// settleRest sends the unstored outcomes and releases all other jobs. What their handlers still report is ignored.
 func (s *session) settleRest() {
 	s.outbox.stop()
 	ctx, cancel := context.WithTimeout(s.background, lastCallWindow)
 	defer cancel()
 	last := newOutbox(ctx, s)
 	for _, a := range s.allAttempts() {
-		owed, isOwed := a.close()
-		if isOwed && owed == nil {
-			owed = a.outcomes(outcome.OfRelease(0, stopReason))
+		unsettled, mustSend := a.close()
+		if mustSend && unsettled == nil {
+			unsettled = a.outcomes(outcome.OfRelease(0, stopReason))
 		}
-		for _, each := range owed {
+		for _, each := range unsettled {
 			last.add(&report{Outcome: each, done: func(err error) {
 				if err != nil {
 					s.warn(WarningReport, "a job could not be settled when the worker stopped: "+err.Error(), each.JobID)
@@ -100,7 +99,7 @@ func (s *session) settleRest() {
 			}})
 		}
 	}
-	for !last.isEmpty() { // Each report is done when ctx is.
+	for !last.isEmpty() { // Each report is done by the time ctx is.
 		<-s.changed
 	}
 }

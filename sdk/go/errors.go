@@ -13,42 +13,42 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// Reasons for which the context of a handler is canceled. [context.Cause] returns them.
-// After any of them except ErrDraining, whatever the handler returns is ignored.
+// Reasons for canceling the context of a handler, which [context.Cause] returns. Except for ErrDraining, what the handler
+// returns afterwards is ignored.
 var (
 	// ErrKilled: the job was killed.
 	ErrKilled = errors.New("the job was killed")
-	// ErrDeliveryLost: another worker has or had the job.
+	// ErrDeliveryLost: another worker has taken over the job.
 	ErrDeliveryLost = errors.New("another worker has the job")
-	// ErrTimedOut: the attempt is over, because it had no heartbeat in time or ran for too long.
+	// ErrTimedOut: no heartbeat arrived in time, or the attempt ran for too long.
 	ErrTimedOut = errors.New("the attempt timed out")
-	// ErrDraining: the worker stops. A result is still reported; with an error, the job is released.
+	// ErrDraining: the worker is shutting down. A result is still reported; with an error, the job is released.
 	ErrDraining = errors.New("the worker stops")
 )
 
-// Codes of errors that the SDK makes itself. All others come from the service, see [wire.ErrorCode].
+// Error codes of the SDK itself. All others come from the service: see [wire.ErrorCode].
 const (
-	// CodeJobDead: the job will have no result, because its last attempt failed.
+	// CodeJobDead: the last attempt of the job failed, so it has no result.
 	CodeJobDead wire.ErrorCode = "JOB_DEAD"
-	// CodeTimeout: the time limit of the caller is over.
+	// CodeTimeout: the caller's time limit has passed.
 	CodeTimeout wire.ErrorCode = "TIMEOUT"
-	// CodeNoResponse: no response came from the service, or one that is not of the service.
+	// CodeNoResponse: the service didn't respond, or something else did, such as a proxy.
 	CodeNoResponse wire.ErrorCode = "NO_RESPONSE"
 )
 
-// Error is a call that was refused or had no response.
+// Error is a call that was refused or got no response.
 type Error struct {
-	// Code for programs.
+	// Code stays the same when the message changes.
 	Code wire.ErrorCode
-	// Status is that of the HTTP response; 0 without one.
+	// Status is the HTTP status; 0 without a response.
 	Status int
-	// Message for people, as the service sent it.
+	// Message is the text of the service, for people.
 	Message string
-	// JobStatus is the status of the job now; empty unless Status is 409.
+	// JobStatus is the current status of the job; empty except for a 409 and for errors of [Handle.Result].
 	JobStatus wire.JobStatus
-	// RequestID finds the call in the log of the service; empty without a response.
+	// RequestID identifies the request in the logs of the service; empty without a response.
 	RequestID string
-	// Details has one entry for each invalid field; empty unless Status is 400.
+	// Details has one entry per invalid field; empty unless Status is 400.
 	Details []wire.FaultDetail
 	// JobError is the error of the job; nil unless Code is CodeJobDead.
 	JobError json.RawMessage
@@ -71,7 +71,7 @@ func asError(err error) *Error {
 	return &Error{Code: CodeNoResponse, Message: err.Error(), cause: err}
 }
 
-// isTemporary reports whether the call may succeed when it is sent again.
+// isTemporary reports whether a retry may succeed.
 func (e *Error) isTemporary() bool {
 	if e.Status == http.StatusRequestEntityTooLarge { // The limit of a proxy, whose page has no code.
 		return false
@@ -80,19 +80,19 @@ func (e *Error) isTemporary() bool {
 		e.Status == http.StatusTooManyRequests || e.Status == http.StatusRequestTimeout
 }
 
-// isWithoutEffect reports whether the call may succeed later, and the service says that it has done nothing.
+// isWithoutEffect reports whether the call certainly had no effect, so that a retry is safe.
 func (e *Error) isWithoutEffect() bool {
 	return e.Status == http.StatusTooManyRequests ||
 		e.Code == wire.ErrorCodeOverloaded || e.Code == wire.ErrorCodeStorageFull
 }
 
-// isOfKey reports whether the API key is wrong, so that an operator must act.
+// isOfKey reports whether the API key is invalid or lacks a scope, so that someone has to act.
 func (e *Error) isOfKey() bool {
 	return e.Code == wire.ErrorCodeUnauthenticated || e.Code == wire.ErrorCodeForbidden ||
 		(e.Code != CodeNoResponse && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden))
 }
 
-// abortReason returns why a handler must stop after this refusal; nil if it need not.
+// abortReason returns the reason to abort a handler after this refusal; nil if it may continue.
 func (e *Error) abortReason() error {
 	switch e.Code {
 	case wire.ErrorCodeJobKilled:
@@ -109,7 +109,7 @@ func (e *Error) abortReason() error {
 	}
 }
 
-// errorOf returns the refusal in an entry of settle.
+// errorOf returns the refusal in one entry of a settle response.
 func errorOf(entry wire.Settled) *Error {
 	e := &Error{Status: http.StatusConflict}
 	if entry.Code != nil {
@@ -134,8 +134,8 @@ func errorOf(entry wire.Settled) *Error {
 	return e
 }
 
-// ErrorLine returns the stored error of a job on one line, with its causes: "net.OpError: dial tcp … (cause: …)". It takes
-// any JSON, because any client may have stored it.
+// ErrorLine returns the stored error of a job and its causes on one line: "net.OpError: dial tcp … (cause: …)". It accepts
+// any JSON, because any client may have stored the error.
 func ErrorLine(stored json.RawMessage) string {
 	var value any
 	if json.Unmarshal(stored, &value) != nil {

@@ -39,7 +39,7 @@ func ExampleWorker() {
 	}
 }
 
-// A producer creates a job, and waits for its result for at most a minute.
+// A producer creates a job and waits up to a minute for its result.
 func ExampleClient_Create() {
 	client, err := yardmaster.NewClient(yardmaster.ClientOptions{Space: "demo"})
 	if err != nil {
@@ -63,7 +63,7 @@ func ExampleClient_Create() {
 	}
 }
 
-// A handler continues at the page where the attempt before it stopped.
+// A handler continues at the page where the previous attempt stopped.
 func ExampleJob_Save() {
 	type state struct{ Page int }
 	resize := func(ctx context.Context, job *yardmaster.Job[Resize]) (string, error) {
@@ -73,7 +73,7 @@ func ExampleJob_Save() {
 		}
 		done := 0
 		for ; at.Page < job.Payload.Pages; at.Page++ {
-			if ctx.Err() != nil { // The job was killed, or the worker stops.
+			if ctx.Err() != nil { // The job was killed, or the worker is stopping.
 				return "", context.Cause(ctx)
 			}
 			done++
@@ -89,7 +89,7 @@ func ExampleJob_Save() {
 	// Output: 2 pages {"Page":10}
 }
 
-// Errors say what happens to the job.
+// The error that a handler returns decides what happens to the job.
 func ExampleRelease() {
 	resize := func(_ context.Context, job *yardmaster.Job[Resize]) (any, error) {
 		switch job.Payload.Image {
@@ -111,7 +111,7 @@ func ExampleRelease() {
 	// released 10m0s the job is released for 10m0s
 }
 
-// The logger of a program writes to the log of a job, too, when it gets the context of the handler.
+// A program's logger also writes to the log of a job if it gets the context of the handler.
 func ExampleNewLogHandler() {
 	withoutTime := func(_ []string, attribute slog.Attr) slog.Attr {
 		if attribute.Key == slog.TimeKey {

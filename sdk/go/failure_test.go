@@ -53,7 +53,7 @@ func TestAResultWithTooManyLevelsForACallMakesTheJobDead(t *testing.T) {
 	expect(t, "error", strings.Contains(ErrorLine(failed.Error), "InvalidResult: The service refuses the result: the request is not JSON"), true)
 }
 
-func TestAReplacementThatIsRefusedTooIsReported(t *testing.T) {
+func TestARefusedReplacementIsReported(t *testing.T) {
 	f := newFakeService(t)
 	f.intercept = func(w http.ResponseWriter, path, _ string) bool {
 		return !strings.HasSuffix(path, "/poll") && !strings.HasSuffix(path, "/settle") && refuseCall(w, 400, wire.ErrorCodeInvalidRequest)
@@ -65,7 +65,7 @@ func TestAReplacementThatIsRefusedTooIsReported(t *testing.T) {
 	expect(t, "calls", len(f.callsTo("/release")), 2)
 }
 
-func TestNilIsNoError(t *testing.T) {
+func TestNonRetryableAndRetryAfterReturnNilForANilError(t *testing.T) {
 	f := newFakeService(t)
 	f.work(WorkerOptions{}, func(_ context.Context, j *rawJob) (any, error) {
 		return 1, errors.Join(NonRetryable(nil), RetryAfter(nil, time.Second))
@@ -74,7 +74,7 @@ func TestNilIsNoError(t *testing.T) {
 	expect(t, "result", string(f.await("a", "complete").Result), "1")
 }
 
-func TestTheErrorOfACallIsACause(t *testing.T) {
+func TestTheErrorOfACallIsStoredAsACause(t *testing.T) {
 	f := newFakeService(t)
 	w := f.work(WorkerOptions{}, func(context.Context, *rawJob) (any, error) {
 		_, err := http.Get("http://127.0.0.1:1")
@@ -106,7 +106,7 @@ func TestOnlyUnexpectedFailuresAreWarnings(t *testing.T) {
 	expect(t, "warnings", w.warnings, []Warning{{WarningFailed, "attempt 1 of ok failed: Error: x", []string{"d"}}})
 }
 
-func TestTheLineOfAnError(t *testing.T) {
+func TestErrorLineShowsAnErrorAndItsCausesOnOneLine(t *testing.T) {
 	for stored, want := range map[string]string{
 		`"disk\n full"`:                    "disk full",
 		`{"name":"E","message":"a\r\n b"}`: "E: a b",
@@ -122,7 +122,7 @@ func TestTheLineOfAnError(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoJSONIsNamedByItsPath(t *testing.T) {
+func TestAValueThatIsNotJSONIsNamedByItsPath(t *testing.T) {
 	f := newFakeService(t)
 	bad := map[string]any{"items": []any{1, math.NaN()}}
 	_, err := f.client.Create(context.Background(), "ok", bad, nil)

@@ -18,7 +18,7 @@ import (
 
 const testKey = "secret-key"
 
-// call is one that the fake service got.
+// call is a call that the fake service received.
 type call struct {
 	method string
 	path   string
@@ -27,7 +27,7 @@ type call struct {
 	body   string
 }
 
-// fakeService serves jobs that a test puts in, and accepts every outcome unless the test says otherwise.
+// fakeService serves the jobs that a test puts in, and accepts every outcome unless the test overrides it.
 type fakeService struct {
 	t      *testing.T
 	url    string
@@ -41,13 +41,13 @@ type fakeService struct {
 	logs     []string
 	streams  []chan string
 	created  int
-	// closedPolls counts polls whose client has gone.
+	// closedPolls counts polls whose client has disconnected.
 	closedPolls int
-	// refuseStream may respond to the open of a stream.
+	// refuseStream may respond to the opening of a stream.
 	refuseStream func(w http.ResponseWriter, r *http.Request) bool
 	// intercept may respond to a call; it returns false to let the service respond.
 	intercept func(w http.ResponseWriter, path, body string) bool
-	// refuse may return the code with which an outcome is refused.
+	// refuse may return the error code with which to refuse an outcome.
 	refuse func(o wire.Outcome) (wire.ErrorCode, wire.JobStatus)
 }
 
@@ -270,7 +270,7 @@ func (f *fakeService) work(options WorkerOptions, handler Handler[json.RawMessag
 	return r
 }
 
-// drained stops the worker, and waits for its end.
+// drained stops the worker and waits until it has ended.
 func (r *running) drained(t *testing.T) {
 	t.Helper()
 	r.stop()

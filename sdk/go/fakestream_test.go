@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// stream sends messages to the client until it has gone.
+// stream sends messages to the client until it disconnects.
 func (f *fakeService) stream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("content-type", "text/event-stream")
 	_, _ = fmt.Fprint(w, "retry: 1000\n\n")

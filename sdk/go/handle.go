@@ -10,27 +10,27 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// The service waits at most this long before it responds.
+// Longest wait of one call: the limit of the service.
 const longPoll = 20 * time.Second
 
-// Handle names a job that was created.
+// Handle is a handle to a job.
 type Handle struct {
 	// ID of the job.
 	ID string
-	// Name of the job; empty when the handle was made by [Client.Handle].
+	// Name of the job; empty if [Client.Handle] made the handle.
 	Name string
-	// Status when the handle was made; empty when it was made by [Client.Handle].
+	// Status of the job when it was created; empty if [Client.Handle] made the handle.
 	Status wire.JobStatus
 
 	client *Client
 }
 
-// Handle returns a handle of a job whose id is known, for example to wait for its result.
+// Handle returns a handle to an existing job, for example to wait for its result.
 func (c *Client) Handle(id string) *Handle { return &Handle{ID: id, client: c} }
 
-// Result waits until the job is completed, and reads its result into a value, which may be nil.
-// The deadline of the context is the time limit. The error is an [*Error] with [CodeJobDead], with
-// [wire.ErrorCodeJobKilled], or with [CodeTimeout] after the deadline.
+// Result waits until the job is completed and decodes its result into a value, which may be nil. The deadline of the
+// context is the time limit. The error is an [*Error] with [CodeJobDead] or [wire.ErrorCodeJobKilled], or with
+// [CodeTimeout] after the deadline.
 func (h *Handle) Result(ctx context.Context, into any) error {
 	for {
 		wait := longPoll

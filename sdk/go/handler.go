@@ -10,14 +10,14 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
 )
 
-// Handler works on a job. What it returns becomes the result of the job, as JSON; with an error or a panic the attempt has
-// failed. A result that is no JSON, or too large, makes the job dead.
+// Handler runs a job. What it returns becomes the result, as JSON; an error or a panic fails the attempt. A result that
+// isn't JSON or is too large makes the job dead.
 //
 // The context is canceled when the handler must stop. [context.Cause] is then [ErrKilled], [ErrDeliveryLost],
 // [ErrTimedOut] or [ErrDraining].
 type Handler[P, R any] func(ctx context.Context, job *Job[P]) (R, error)
 
-// NonRetryable makes an error the last one: the job is dead, even if retries are left. For nil it returns nil.
+// NonRetryable wraps an error so that it makes the job dead, even if retries are left. For a nil error it returns nil.
 func NonRetryable(err error) error {
 	if err == nil {
 		return nil
@@ -25,14 +25,14 @@ func NonRetryable(err error) error {
 	return &outcome.NonRetryable{Err: err}
 }
 
-// Longest delays that the service takes.
+// Longest delays that the service accepts.
 const (
 	maxRetryDelay = 7 * 24 * time.Hour
 	maxDelay      = 366 * 24 * time.Hour
 )
 
-// RetryAfter sets the delay before the next attempt, at most a week, whatever the retry policy of the job says. For a nil
-// error it returns nil.
+// RetryAfter wraps an error with the delay before the next attempt, at most a week, which overrides the retry policy of the
+// job. For a nil error it returns nil.
 func RetryAfter(err error, delay time.Duration) error {
 	if err == nil {
 		return nil
@@ -40,9 +40,9 @@ func RetryAfter(err error, delay time.Duration) error {
 	return &outcome.RetryAfter{Err: err, Delay: min(max(delay, 0), maxRetryDelay)}
 }
 
-// Release gives the job back: it is claimable again after the delay, at most 366 days, and the attempt is not counted.
-// Without a delay, or with a negative one, it is claimed again at once. The reason, at most one, becomes part of the history
-// of the job; it is cut to 1,000 characters.
+// Release puts the job back in the queue without using up an attempt. The job is claimable again after the delay, at most
+// 366 days; if the delay is 0 or negative, immediately. An optional reason, cut to 1,000 characters, becomes part of the
+// job's history.
 func Release(delay time.Duration, reason ...string) error {
 	released := &outcome.Released{Delay: min(max(delay, 0), maxDelay)}
 	if len(reason) > 0 {
@@ -51,10 +51,10 @@ func Release(delay time.Duration, reason ...string) error {
 	return released
 }
 
-// untypedHandler is a handler whose payload is not decoded yet.
+// untypedHandler is a handler that decodes its payload.
 type untypedHandler func(ctx context.Context, info JobInfo, payload json.RawMessage, reporter Reporter) (any, error)
 
-// untyped decodes the payload. One that does not fit is the same at the next attempt, so the job is dead.
+// untyped decodes the payload. If that fails, the job is dead, because the next attempt would get the same payload.
 func untyped[P, R any](handler Handler[P, R]) untypedHandler {
 	return func(ctx context.Context, info JobInfo, raw json.RawMessage, reporter Reporter) (any, error) {
 		var payload P
@@ -65,8 +65,7 @@ func untyped[P, R any](handler Handler[P, R]) untypedHandler {
 	}
 }
 
-// Call calls a handler with a job whose reports go to a reporter. A worker does this on its own; a test uses package
-// yardmastertest.
+// Call calls a handler with a job whose reports go to a reporter. Workers call it; tests use package yardmastertest.
 func Call[P, R any](ctx context.Context, handler Handler[P, R], job Job[P], reporter Reporter) (R, error) {
 	job.reporter = reporter
 	job.Log = slog.New(&logHandler{reporter: reporter, fields: newFieldWriter()})

@@ -14,7 +14,7 @@ const (
 	headerTimeout  = 10 * time.Second
 )
 
-// health knows since when a poll has had no response. A worker whose slots are full does not poll, and is healthy.
+// health records since when a poll is unanswered. A worker without a free slot doesn't poll and is healthy.
 type health struct{ waitingSince atomic.Int64 } // Nanoseconds; 0 when no poll is under way.
 
 func (h *health) pollBegins(now time.Time) { h.waitingSince.CompareAndSwap(0, now.UnixNano()) }
@@ -27,7 +27,7 @@ func (h *health) isHealthy(now time.Time) bool {
 
 func (h *health) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	if h.isHealthy(time.Now()) {
-		_, _ = fmt.Fprintln(w, "ok") // The client may have gone.
+		_, _ = fmt.Fprintln(w, "ok") // The client may have disconnected.
 		return
 	}
 	http.Error(w, "no poll was answered for 60 s", http.StatusServiceUnavailable)

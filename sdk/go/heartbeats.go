@@ -11,13 +11,13 @@ import (
 const (
 	minHeartbeatInterval = 50 * time.Millisecond
 	maxHeartbeatInterval = time.Minute
-	// A heartbeat call without a response is sent again after this long, or after its interval if that is longer.
+	// A heartbeat call without a response is retried after this long, or after its interval if that is longer.
 	minHeartbeatTimeout = 2 * time.Second
-	// A lost heartbeat is repeated within this time, unless the key has made too many calls.
+	// A lost heartbeat is retried within this time, unless the key is rate-limited.
 	maxHeartbeatWait = 5 * time.Second
 )
 
-// sendHeartbeats sends one call for all running jobs when the first of them is due, also while the worker drains.
+// sendHeartbeats sends one call for all running jobs when the first of them is due, even while the worker drains.
 func (s *session) sendHeartbeats(ctx context.Context) {
 	var wait backoff
 	for {
@@ -41,11 +41,11 @@ func (s *session) sendHeartbeats(ctx context.Context) {
 			continue
 		}
 		if wait.failures == failuresBeforeWarning {
-			s.warn(WarningUnavailable, "heartbeats fail and are sent again: "+err.Error())
+			s.warn(WarningUnavailable, "heartbeats fail and are retried: "+err.Error())
 		}
 		pause = wait.next(err)
 		if asError(err).Code != wire.ErrorCodeRateLimited { // Until its Retry-After, every call is refused.
-			pause = min(pause, maxHeartbeatWait, shortestInterval(attempts)/2) // The jobs do not wait.
+			pause = min(pause, maxHeartbeatWait, shortestInterval(attempts)/2) // The jobs would time out.
 		}
 		if !sleep(ctx, pause) {
 			return
@@ -63,7 +63,7 @@ func shortestInterval(attempts []*attempt) time.Duration {
 	return max(shortest, minHeartbeatInterval)
 }
 
-// nextHeartbeat returns how long to wait, and the attempts that get heartbeats.
+// nextHeartbeat returns how long to wait and the attempts that get heartbeats.
 func (s *session) nextHeartbeat() (time.Duration, []*attempt) {
 	pause := time.Hour
 	var attempts []*attempt
@@ -76,7 +76,7 @@ func (s *session) nextHeartbeat() (time.Duration, []*attempt) {
 	return pause, attempts
 }
 
-// beat sends the heartbeats of some attempts, and aborts those that are refused.
+// beat sends the heartbeats of some attempts and aborts those that are refused.
 func (s *session) beat(ctx context.Context, attempts []*attempt) error {
 	for len(attempts) > 0 {
 		part := attempts[:min(len(attempts), maxSettle)]

@@ -9,25 +9,25 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// JobInfo is what a handler knows about its job, beside the payload.
+// JobInfo describes a job without its payload.
 type JobInfo struct {
 	// ID of the job.
 	ID string
 	// Name under which its handler is registered.
 	Name string
-	// Attempt is the number of this attempt, from 1.
+	// Attempt is the number of this attempt, starting at 1.
 	Attempt int
-	// MaxRetries is the number of attempts after the first.
+	// MaxRetries is the maximum number of retries after the first attempt.
 	MaxRetries int
-	// Timeout is the longest time between two heartbeats, which the worker sends.
+	// Timeout is the longest time between heartbeats, which the worker sends.
 	Timeout time.Duration
 	// CreatedAt is when the job was created.
 	CreatedAt time.Time
-	// Checkpoint is what the latest [Job.Save] of an earlier attempt has stored; nil without one.
+	// Checkpoint is the latest checkpoint saved by an earlier attempt; nil without one. See [Job.LoadCheckpoint].
 	Checkpoint json.RawMessage
 }
 
-// Job is one attempt of a job. Its methods are safe for concurrent use, until the handler returns.
+// Job is one attempt of a job. Its methods are safe for concurrent use until the handler returns.
 type Job[P any] struct {
 	JobInfo
 	// Payload with which the job was created.
@@ -38,8 +38,8 @@ type Job[P any] struct {
 	reporter Reporter
 }
 
-// Reporter gets what a handler reports. A worker has one that sends it to the service; package yardmastertest has one
-// that records it.
+// Reporter receives what a handler reports. A worker's reporter sends it to the service; that of package yardmastertest
+// records it.
 type Reporter interface {
 	Progress(report wire.Progress) error
 	Save(checkpoint json.RawMessage) error
@@ -48,18 +48,18 @@ type Reporter interface {
 	Log(entry LogEntry)
 }
 
-// Stage is the progress of a part of the work.
+// Stage is the progress of one part of the work.
 type Stage struct {
 	Name string
-	// Percent is 0 to 100.
+	// Percent is from 0 to 100.
 	Percent float64
 	// Message may be empty.
 	Message string
 }
 
-// Progress shows how far the work is: 0 to 100 percent, a message that is not empty, and up to 50 stages.
-// It does not wait. When it is called often, only the newest report is sent, at most every 200 ms, and the last one in
-// any case. The error says which argument is invalid.
+// Progress reports progress: 0 to 100 percent, a non-empty message, and up to 50 stages. It doesn't wait for the service.
+// Call it as often as you like: the newest report is sent at most every 200 ms, and the last one always. The error says
+// which argument is invalid.
 func (j *Job[P]) Progress(percent float64, message string, stages ...Stage) error {
 	percent, isPercent := percentOf(percent)
 	report := wire.Progress{Percent: percent, Message: message}
@@ -87,14 +87,14 @@ func (j *Job[P]) Progress(percent float64, message string, stages ...Stage) erro
 	return j.reporter.Progress(report)
 }
 
-// percentOf corrects a rounding error, such as 100.00000000000001. It returns false for what is no percentage.
+// percentOf corrects a rounding error, such as 100.00000000000001. It returns false if the value is not a percentage.
 func percentOf(value float64) (float64, bool) {
 	const tolerance = 1e-6
 	return min(max(value, 0), 100), value >= -tolerance && value <= 100+tolerance
 }
 
-// Save stores a checkpoint, with which the next attempt can continue, and returns when it is stored.
-// It takes no context, because it must work while the worker drains. After the job is lost, it returns the reason.
+// Save saves a checkpoint for the next attempt, and returns when it is stored. It takes no context, because it must work
+// while the worker drains. If the job is lost, it returns the reason.
 func (j *Job[P]) Save(checkpoint any) error {
 	body, err := partBody(checkpoint, "checkpoint")
 	if err != nil {
@@ -104,7 +104,7 @@ func (j *Job[P]) Save(checkpoint any) error {
 }
 
 // Event adds an event with any data to the history of the job, and returns when it is stored. If the storage of the
-// service is full, the event is left out.
+// service is full, the event is dropped.
 func (j *Job[P]) Event(data any) error {
 	body, err := partBody(data, "event")
 	if err != nil {
@@ -113,8 +113,8 @@ func (j *Job[P]) Event(data any) error {
 	return j.reporter.Event(body)
 }
 
-// EphemeralEvent sends an event with any data to the streams of the job that are open. It is stored nowhere, and sent only
-// once, so it may be lost.
+// EphemeralEvent sends an event with any data to the open streams of the job. It isn't stored and is sent only once, so it
+// may be lost.
 func (j *Job[P]) EphemeralEvent(data any) error {
 	body, err := partBody(data, "event")
 	if err != nil {
@@ -123,7 +123,7 @@ func (j *Job[P]) EphemeralEvent(data any) error {
 	return j.reporter.EphemeralEvent(body)
 }
 
-// LoadCheckpoint reads the checkpoint of the earlier attempts into a value. It returns false without one.
+// LoadCheckpoint decodes the checkpoint of an earlier attempt into a value. It returns false without one.
 func (j *Job[P]) LoadCheckpoint(into any) (bool, error) {
 	if len(j.Checkpoint) == 0 {
 		return false, nil

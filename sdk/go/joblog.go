@@ -16,26 +16,26 @@ import (
 const (
 	logInterval   = 200 * time.Millisecond
 	logBatch      = 500
-	logBatchBytes = 900_000 // The service takes 1 MB on the wire.
+	logBatchBytes = 900_000 // The service accepts 1 MB on the wire.
 	logBuffer     = 10_000
-	logEntryBytes = 15_000 // The service takes 16 KB.
-	// Logs and progress hold up an outcome for at most this long.
+	logEntryBytes = 15_000 // The service accepts 16 KB.
+	// Longest time for which logs and progress may delay an outcome.
 	flushLimit = 10 * time.Second
 )
 
-// jobLog sends the log of a job in batches, in its order. While it cannot, it keeps the newest entries.
+// jobLog sends the log of a job in batches and in order. While the service is unavailable, it keeps the newest entries.
 type jobLog struct {
 	s     *session
 	jobID string
-	hurry chan struct{} // Ends the wait for more entries.
+	hurry chan struct{} // Cuts short the wait for more entries.
 	ctx   context.Context
 
 	mu       sync.Mutex
-	cancel   context.CancelFunc // Of ctx; nil before the first entry.
+	cancel   context.CancelFunc // Cancels ctx; nil before the first entry.
 	lines    [][]byte
 	dropped  int
 	isClosed bool
-	sent     chan struct{} // Closed when all entries are sent; nil when there are none.
+	sent     chan struct{} // Closed when all entries are sent; nil without entries.
 }
 
 func newJobLog(s *session, jobID string) *jobLog {
@@ -65,7 +65,7 @@ func (l *jobLog) add(entry LogEntry) {
 	}
 }
 
-// close sends the rest of the log, and drops what cannot be sent within the limit.
+// close sends the rest of the log, and drops entries that can't be sent within the limit.
 func (l *jobLog) close(limit time.Duration) {
 	l.mu.Lock()
 	l.isClosed = true
@@ -119,7 +119,7 @@ func (l *jobLog) waitForMore() {
 	}
 }
 
-// take removes a batch, as NDJSON. Without entries, the sender ends.
+// take removes a batch, as NDJSON. If there are no entries, the sender ends.
 func (l *jobLog) take() (batch []byte, count, dropped int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,11 +142,11 @@ func droppedText(count int) string {
 	return fmt.Sprintf("%d log entries were dropped, because they could not be sent in time", count)
 }
 
-// post sends a batch until the service responds. A batch whose response was lost may be stored twice.
+// post sends a batch, and retries until the service responds. A batch whose response is lost may be stored twice.
 func (l *jobLog) post(batch []byte) error {
 	var body bytes.Buffer
 	writer := gzip.NewWriter(&body)
-	_, _ = writer.Write(batch) // A buffer takes everything.
+	_, _ = writer.Write(batch) // Writing to a buffer can't fail.
 	_ = writer.Close()
 	header := map[string]string{"content-type": "application/x-ndjson", "content-encoding": "gzip"}
 	r := request{method: http.MethodPost, path: jobPath(l.jobID, "/logs"), header: header, body: body.Bytes()}
@@ -160,18 +160,18 @@ func (l *jobLog) post(batch []byte) error {
 	}
 }
 
-// lineOf returns an entry as JSON. One that is too long is cut, because it would refuse the whole batch.
+// lineOf encodes an entry. If it is too long, it is cut, because the service would refuse the whole batch.
 func lineOf(entry LogEntry) []byte {
 	at, level := timestamp(entry.Time), wire.LogEntryFieldsLevel(entry.Level)
 	fields := wire.LogEntryFields{Message: entry.Message, Level: &level, Timestamp: &at}
 	if len(entry.Metadata) > 0 {
 		fields.Metadata = entry.Metadata
 	}
-	line, _ := json.Marshal(fields) // Its values come from JSON.
+	line, _ := json.Marshal(fields) // The values were decoded from JSON.
 	if len(line) <= logEntryBytes {
 		return line
 	}
-	const sixBytesEach = logEntryBytes / 6 // A character may need six bytes of JSON.
+	const sixBytesEach = logEntryBytes / 6 // A character can take six bytes of JSON.
 	fields.Message = fields.Message[:min(len(fields.Message), sixBytesEach-50)]
 	fields.Metadata = json.RawMessage(`{"cut":true}`)
 	line, _ = json.Marshal(fields)

@@ -13,8 +13,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// Create creates a job. It is sent again when no response comes, and makes one job nevertheless.
-// The options may be nil.
+// Create creates a job. A retry after a lost response makes no second job. The options may be nil.
 func (c *Client) Create(ctx context.Context, name string, payload any, options *CreateOptions) (*Handle, error) {
 	job, err := NewJob{Name: name, Payload: payload, Options: options}.body()
 	if err != nil {
@@ -31,7 +30,7 @@ func (c *Client) Create(ctx context.Context, name string, payload any, options *
 	return &Handle{ID: created.ID, Name: created.Name, Status: created.Status, client: c}, nil
 }
 
-// CreateMany creates up to 1,000 jobs with one call, in this order. Lists with the same idempotency key make each job
+// CreateMany creates up to 1,000 jobs in one call, in this order. Calls with the same idempotency key create the jobs only
 // once; an empty key means a random one.
 func (c *Client) CreateMany(ctx context.Context, jobs []NewJob, idempotencyKey string) ([]*Handle, error) {
 	list := make([]*wire.CreateJob, len(jobs))
@@ -53,7 +52,7 @@ func (c *Client) CreateMany(ctx context.Context, jobs []NewJob, idempotencyKey s
 	return handles, nil
 }
 
-// create makes a call below the space that must take effect once. An empty key means a random one.
+// create makes a call about the space that must take effect once. An empty key means a random one.
 func (c *Client) create(ctx context.Context, path string, value any, idempotencyKey string, created any) error {
 	body, err := jsonBody(value)
 	if err != nil {
@@ -71,18 +70,18 @@ func (c *Client) create(ctx context.Context, path string, value any, idempotency
 	return c.call(ctx, r, created)
 }
 
-// GetOptions says which events of the history to return with a job. Default: all.
+// GetOptions selects the events of the history to return with a job. Default: all.
 type GetOptions struct {
-	// WithoutEvents leaves the history out.
+	// WithoutEvents omits the history.
 	WithoutEvents bool
-	// EventsAfter returns a page of events: those after this number, which is the end of an id of an event. Read on after
-	// the last one until a page is empty.
+	// EventsAfter selects a page of events, which starts after this event number. An event's ID ends with its number. To
+	// read the whole history, continue after the last event until a page is empty.
 	EventsAfter int
 	// EventsLimit is the maximum number of events of a page, at most 100. Default: 100, if EventsAfter is not 0.
 	EventsLimit int
 }
 
-// Get returns a job with its history, or with the part of it that the options name. They may be nil.
+// Get returns a job with its history, or with the part of it that the options select. The options may be nil.
 func (c *Client) Get(ctx context.Context, id string, options *GetOptions) (*wire.JobWithEvents, error) {
 	query := url.Values{}
 	if options != nil {
@@ -114,7 +113,7 @@ func (c *Client) get(ctx context.Context, id string, query url.Values, wait time
 	return &job, nil
 }
 
-// Kill ends a job that has not ended: it is not attempted any more, and a handler that works on it is aborted.
+// Kill kills a job: it is not retried, and a handler that is running it is aborted.
 func (c *Client) Kill(ctx context.Context, id, reason string) error {
 	return c.post(ctx, jobPath(id, "/kill"), wire.Kill{Reason: nonEmpty(reason)})
 }

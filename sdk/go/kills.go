@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// A longer query is refused with its headers. Then the stream shows all names.
+	// Longest query that fits the header limit. With a longer one, the stream isn't filtered by name.
 	maxNamesBytes = 6_000
-	// After this many failures in a row there is a warning.
+	// Number of failures in a row after which the worker warns.
 	streamFailuresBeforeWarning = 5
 )
 
@@ -21,8 +21,8 @@ const (
 func (s *session) watchKills(ctx context.Context) {
 	failures := 0
 	missing := func(err error) {
-		s.warn(WarningStream, fmt.Sprintf("there is no stream of kills, so a kill is noticed with the next heartbeat, up to "+
-			"%.0f s later: %v", maxHeartbeatInterval.Seconds(), err))
+		s.warn(WarningStream, fmt.Sprintf("can't open the stream of kills; the next heartbeat notices a kill, up to "+
+			"%.0f s later (%v)", maxHeartbeatInterval.Seconds(), err))
 	}
 	options := WatchOptions{Types: wire.JobLostEvents, OnDisconnect: func(err error) {
 		if failures++; failures == streamFailuresBeforeWarning {
@@ -39,7 +39,7 @@ func (s *session) watchKills(ctx context.Context) {
 			missing(err)
 		case message.Type == StreamInit:
 			failures = 0
-			wake(s.beatNow) // A heartbeat finds out about what happened while there was no stream.
+			wake(s.beatNow) // A heartbeat finds out what happened while there was no stream.
 		default:
 			s.abortBy(message)
 		}
@@ -47,8 +47,8 @@ func (s *session) watchKills(ctx context.Context) {
 	})
 }
 
-// abortBy handles an event of a job of the space. It may be about an earlier attempt, so only what is certain aborts; a
-// heartbeat finds out about the rest.
+// abortBy aborts an attempt if an event proves that its job is lost. An event can be about an earlier attempt, so any other
+// one triggers a heartbeat, which finds out.
 func (s *session) abortBy(message StreamMessage) {
 	var data struct {
 		AttemptNumber int `json:"attemptNumber"`

@@ -10,23 +10,23 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// ListOptions says which jobs [Client.List] returns: those that pass all fields that are not empty.
+// ListOptions filters the jobs that [Client.List] returns. Non-empty fields are combined with AND.
 type ListOptions struct {
-	// Statuses of the jobs: one of these.
+	// Statuses: only jobs with one of these.
 	Statuses []wire.JobStatus
-	// Names of the jobs: one of these.
+	// Names: only jobs with one of these.
 	Names []string
-	// Tags of the jobs: all of these.
+	// Tags: only jobs with all of these.
 	Tags []string
-	// Query is a text in the JSON of payload, result or error, in upper or lower case.
+	// Query is a text in the JSON of the payload, result or error. Case-insensitive.
 	Query string
-	// CreatedAfter is the time at which the first job was created, or later.
+	// CreatedAfter: only jobs created at or after this time.
 	CreatedAfter time.Time
-	// CreatedBefore is a time before which all jobs were created.
+	// CreatedBefore: only jobs created before this time.
 	CreatedBefore time.Time
-	// OldestFirst lists the jobs in the order of their creation. Default: the newest first.
+	// OldestFirst sorts by creation time, oldest first. Default: newest first.
 	OldestFirst bool
-	// PageSize is the number of jobs in one call, at most 100. Default: 50.
+	// PageSize is the number of jobs to fetch per call, at most 100. Default: 50.
 	PageSize int
 }
 
@@ -53,9 +53,9 @@ func (o ListOptions) query() url.Values {
 	return query
 }
 
-// List returns an iterator over jobs of the space, which reads page after page: no job comes twice, whatever is created
-// or changed in the meantime. Range over it (since Go 1.23), or call it with a function that returns false to stop. After an
-// error it ends.
+// List returns an iterator over the jobs of the space, which fetches page by page. No job is listed twice, even if jobs are
+// created or changed while you read. Range over it (since Go 1.23), or call it with a function that returns false to stop.
+// It ends after an error.
 func (c *Client) List(ctx context.Context, options ListOptions) func(yield func(wire.ListedJob, error) bool) {
 	return pages(options.query(), func(query string) (jobs []wire.ListedJob, next string, err error) {
 		r := request{method: http.MethodGet, path: c.spacePath("/jobs?" + query), nextCursor: &next}
@@ -76,7 +76,7 @@ func (c *Client) Spaces(ctx context.Context) func(yield func(wire.Space, error) 
 	})
 }
 
-// pages returns an iterator over the items of pages. An empty cursor of the next page ends it.
+// pages returns an iterator over the items of all pages. It ends when the cursor of the next page is empty.
 func pages[Item any](query url.Values, read func(query string) ([]Item, string, error)) func(func(Item, error) bool) {
 	return func(yield func(Item, error) bool) {
 		for cursor, isFirst := "", true; isFirst || cursor != ""; isFirst = false {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// LogEntry is one entry of the log of a job.
+// LogEntry is an entry in the log of a job.
 type LogEntry struct {
 	Time time.Time
 	// Level is trace, debug, info, warn, error or fatal.
@@ -21,13 +21,13 @@ type LogEntry struct {
 
 type reporterKey struct{}
 
-// NewLogHandler returns a [slog.Handler] for the logger of a program: records that a handler of a job logs with its
-// context are also written to the log of that job. All records go to the next handler.
+// NewLogHandler returns a [slog.Handler] for the logger of a program. Records that a job handler logs with its context are
+// also written to the log of the job. All records go to the next handler.
 func NewLogHandler(next slog.Handler) slog.Handler {
 	return &logHandler{next: next, fields: newFieldWriter()}
 }
 
-// logHandler writes records to one job, or to that of the context of each record.
+// logHandler writes records to the log of one job, or of the job in the context of each record.
 type logHandler struct {
 	reporter Reporter
 	fields   fieldWriter
@@ -79,7 +79,7 @@ func (h *logHandler) with(change func(slog.Handler) slog.Handler) slog.Handler {
 	return &changed
 }
 
-// fieldWriter writes the fields of records as JSON, in the way of [slog.JSONHandler].
+// fieldWriter writes the fields of records as JSON, like [slog.JSONHandler].
 type fieldWriter struct {
 	inner  slog.Handler
 	shared *sharedBuffer
@@ -92,7 +92,7 @@ type sharedBuffer struct {
 
 func newFieldWriter() fieldWriter {
 	shared := &sharedBuffer{}
-	// In a group of their own, the fields cannot be confused with the time, the level and the message.
+	// A separate group keeps the fields apart from the time, the level and the message.
 	return fieldWriter{inner: slog.NewJSONHandler(shared, nil).WithGroup("fields"), shared: shared}
 }
 
@@ -110,6 +110,6 @@ func (w fieldWriter) json(ctx context.Context, record slog.Record) json.RawMessa
 }
 
 func levelName(level slog.Level) string {
-	names := []string{"trace", "debug", "info", "warn", "error", "fatal"} // Four levels each; debug begins at -4.
+	names := []string{"trace", "debug", "info", "warn", "error", "fatal"} // Four levels each; debug starts at -4.
 	return names[min(max(int(level+8)>>2, 0), len(names)-1)]
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// Requeue puts a dead or killed job back in the queue, with all of its attempts; with a delay, not before it has passed. After a
-// lost response it may return [wire.ErrorCodeJobNotDead] although the job waits.
+// Requeue puts a dead or killed job back in the queue with a fresh set of attempts, after an optional delay. After a lost
+// response, a retry may return [wire.ErrorCodeJobNotDead] although the job was requeued.
 func (c *Client) Requeue(ctx context.Context, id string, delay time.Duration) error {
 	return c.post(ctx, jobPath(id, "/requeue"), wire.Requeue{DelaySeconds: secondsOf(delay)})
 }
 
-// Copy creates a job with the name, options and tags of another one. A nil payload means that of the other job. It is not
-// sent again after a lost response, because that would make a second job.
+// Copy creates a job with the name, options and tags of another one. A nil payload means the payload of the original. The
+// call isn't retried after a lost response, because a retry would make a second job.
 func (c *Client) Copy(ctx context.Context, id string, payload any) (*Handle, error) {
 	var changes wire.Copy
 	var err error
@@ -36,8 +36,8 @@ func (c *Client) Copy(ctx context.Context, id string, payload any) (*Handle, err
 	return &Handle{ID: job.ID, Name: job.Name, Status: job.Status, client: c}, nil
 }
 
-// Delete removes a job that has ended. After a lost response it may return [wire.ErrorCodeJobNotFound] although the job is
-// removed.
+// Delete deletes a job that has ended. After a lost response, a retry may return [wire.ErrorCodeJobNotFound] although the
+// job was deleted.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	var done struct{}
 	return c.call(ctx, request{method: http.MethodDelete, path: jobPath(id, "")}, &done)
@@ -52,12 +52,12 @@ func (c *Client) Stats(ctx context.Context) (*wire.SpaceStats, error) {
 	return &stats, nil
 }
 
-// Pause pauses the jobs of some names: they are not claimed until [Client.Resume]. With nil, it pauses the whole space.
+// Pause stops claims for some names until [Client.Resume]; with nil, for the whole space.
 func (c *Client) Pause(ctx context.Context, names []string) error {
 	return c.changePause(ctx, "/pause", names)
 }
 
-// Resume ends the pause of some names. With nil, it ends every pause of the space.
+// Resume restarts claims for some names; with nil, for the whole space.
 func (c *Client) Resume(ctx context.Context, names []string) error {
 	return c.changePause(ctx, "/resume", names)
 }
@@ -69,8 +69,8 @@ func (c *Client) changePause(ctx context.Context, path string, names []string) e
 	return c.post(ctx, c.spacePath(path), wire.Pause{Names: names})
 }
 
-// CreateStreamToken creates a token that opens some streams for a short time, for a page or another client that must not
-// have the API key. Exactly one of JobIds, Tag and SpaceID is required.
+// CreateStreamToken creates a short-lived token for some streams, for a web page or another client that must not have the
+// API key. Set exactly one of JobIds, Tag and SpaceID.
 func (c *Client) CreateStreamToken(ctx context.Context, r wire.StreamTokenRequest) (*wire.StreamToken, error) {
 	body, err := jsonBody(r)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Client) CreateStreamToken(ctx context.Context, r wire.StreamTokenReques
 	return &token, nil
 }
 
-// post makes a call whose response says nothing.
+// post makes a call and ignores the content of its response.
 func (c *Client) post(ctx context.Context, path string, value any) error {
 	body, err := jsonBody(value)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// An operation is read again after this long, doubled up to the longest wait.
+	// Waits between two reads of an operation: the first, doubling up to the longest.
 	firstOperationWait = 100 * time.Millisecond
 	maxOperationWait   = 2 * time.Second
 )
 
 // OperationOptions are options of an operation.
 type OperationOptions struct {
-	// IdempotencyKey makes operations with the same key one. Default: a random one for each.
+	// IdempotencyKey makes operations with the same key a single one. Default: a random key for each.
 	IdempotencyKey string
 	// Limit is the maximum number of jobs to change. Default: all.
 	Limit int
@@ -25,19 +25,19 @@ type OperationOptions struct {
 	DryRun bool
 	// Reason is shown with the operation.
 	Reason string
-	// Delay before the jobs can be claimed; only of requeue and reschedule.
+	// Delay before the jobs can be claimed; only for requeue and reschedule.
 	Delay time.Duration
 }
 
-// OperationHandle names an operation.
+// OperationHandle is a handle to an operation.
 type OperationHandle struct {
 	// ID of the operation.
 	ID     string
 	client *Client
 }
 
-// StartOperation changes all jobs of the space that match a filter. It is sent again when no response comes, and starts
-// one operation nevertheless. The options may be nil.
+// StartOperation starts an operation on all jobs of the space that match a filter. A retry after a lost response starts no
+// second one. The options may be nil.
 func (c *Client) StartOperation(ctx context.Context, action wire.OperationRequestAction, filter wire.OperationFilter,
 	options *OperationOptions) (*OperationHandle, error) {
 	if options == nil {
@@ -45,7 +45,7 @@ func (c *Client) StartOperation(ctx context.Context, action wire.OperationReques
 	}
 	started := struct {
 		wire.OperationRequest
-		Filter wire.OperationFilter `json:"filter"` // Replaces that of the request, whose statuses have no type.
+		Filter wire.OperationFilter `json:"filter"` // Replaces the filter of the request, whose statuses have no type.
 	}{Filter: filter}
 	started.Action, started.Reason = action, nonEmpty(options.Reason)
 	if options.Limit > 0 {
@@ -65,14 +65,14 @@ func (c *Client) StartOperation(ctx context.Context, action wire.OperationReques
 	return c.Operation(operation.ID), nil
 }
 
-// Operation returns a handle of an operation whose id is known.
+// Operation returns a handle to an existing operation.
 func (c *Client) Operation(id string) *OperationHandle { return &OperationHandle{ID: id, client: c} }
 
 func (o *OperationHandle) call(ctx context.Context, method string, into any) error {
 	return o.client.call(ctx, request{method: method, path: "/operations/" + url.PathEscape(o.ID)}, into)
 }
 
-// Get returns the operation as it is now.
+// Get returns the current state of the operation.
 func (o *OperationHandle) Get(ctx context.Context) (*wire.Operation, error) {
 	var operation wire.Operation
 	if err := o.call(ctx, http.MethodGet, &operation); err != nil {
@@ -95,7 +95,7 @@ func (o *OperationHandle) Wait(ctx context.Context) (*wire.Operation, error) {
 	}
 }
 
-// Cancel cancels the operation. What it has changed stays changed.
+// Cancel cancels the operation. Jobs that it has changed stay changed.
 func (o *OperationHandle) Cancel(ctx context.Context) error {
 	var done struct{}
 	return o.call(ctx, http.MethodDelete, &done)

@@ -6,36 +6,36 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// CreateOptions says when, how often and for how long a job runs. Fields at their zero value are not sent, so the
-// default of the service counts.
+// CreateOptions says when, how often and for how long a job runs. For fields with their zero value, the default of the
+// service applies.
 type CreateOptions struct {
-	// IdempotencyKey makes creates with the same key one job. Default: a random one for each create.
+	// IdempotencyKey deduplicates creates: a retry with the same key makes no second job. Default: a random key.
 	IdempotencyKey string
-	// Unique creates the job only if no other job occupies this key.
+	// Unique creates the job only if no other job holds this key.
 	Unique *wire.UniqueRequest
 	// Delay before the job can be claimed. Not together with ScheduledFor.
 	Delay time.Duration
 	// ScheduledFor is the time from which the job can be claimed.
 	ScheduledFor time.Time
-	// MaxRetries is the number of attempts after the first; nil for 3. See [Ptr].
+	// MaxRetries is the maximum number of retries after the first attempt; nil for 3. See [Ptr].
 	MaxRetries *int
-	// Timeout is the longest time between two heartbeats of an attempt. Default: 5 minutes.
+	// Timeout is the longest time between heartbeats, which the worker sends. Default: 5 minutes.
 	Timeout time.Duration
-	// MaxRun is how long one attempt may take. Default: no limit.
+	// MaxRun is the maximum duration of one attempt. Default: no limit.
 	MaxRun time.Duration
-	// StartWithin is how long the job may wait for its first attempt before it is dead. Default: no limit.
+	// StartWithin is the maximum wait until a worker starts the job; after it, the job is dead. Default: no limit.
 	StartWithin time.Duration
 	// Retry sets the delays between attempts; nil for none.
 	Retry *Retry
 	// Priority is a head start in seconds: the job is claimed as if it had been created that much earlier.
 	Priority int
-	// Tags are words by which [Client.List] and operations find the job: at most 10.
+	// Tags are up to 10 words by which [Client.List] and operations can find the job.
 	Tags []string
-	// CallbackURL gets a signed POST when the job has ended.
+	// CallbackURL gets a signed POST when the job ends.
 	CallbackURL string
 	// CallbackHeaders are sent to CallbackURL.
 	CallbackHeaders map[string]string
-	// CallbackOn lists the ends after which the callback is sent. Default: completed and dead.
+	// CallbackOn lists the outcomes that trigger the callback. Default: completed and dead.
 	CallbackOn []wire.CreateJobCallbackOn
 }
 
@@ -43,13 +43,13 @@ type CreateOptions struct {
 type Retry struct {
 	// Delay before the second attempt.
 	Delay time.Duration
-	// Delays has one delay for each retry, of which the last repeats. Not together with Delay and Factor.
+	// Delays has one delay for each retry; the last one repeats. Not together with Delay and Factor.
 	Delays []time.Duration
-	// Factor by which each delay is longer than the one before. Default: 1.
+	// Factor multiplies the delay after each retry. Default: 1.
 	Factor float64
-	// MaxDelay is the longest delay. Default: a week.
+	// MaxDelay caps the delay. Default: a week.
 	MaxDelay time.Duration
-	// Jitter is the part of a delay by which it is changed at random; nil for 0.2. See [Ptr].
+	// Jitter is the fraction of a delay by which it varies at random; nil for 0.2. See [Ptr].
 	Jitter *float64
 }
 
@@ -60,11 +60,11 @@ func Ptr[T any](value T) *T { return &value }
 type NewJob struct {
 	Name    string
 	Payload any
-	// Options may be nil. Their IdempotencyKey is not used: the list has one.
+	// Options may be nil. Their IdempotencyKey is ignored; the list has its own.
 	Options *CreateOptions
 }
 
-// body returns the job as the service reads it.
+// body returns the request body that creates the job.
 func (j NewJob) body() (*wire.CreateJob, error) {
 	payload, err := partBody(j.Payload, "payload")
 	if err != nil {
@@ -131,5 +131,5 @@ func secondsOf(duration time.Duration) *float64 {
 
 func durationOf(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// timestamp returns a time as the service writes it.
+// timestamp formats a time as the service does.
 func timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// Outcomes are collected for this long, so that several go in one call.
+	// How long to collect outcomes, so that one call carries several.
 	collectTime = 5 * time.Millisecond
-	// Limits of the service: outcomes in a settle call and in a poll; and bytes, well below 5 MB and 1 MB.
+	// Maximum outcomes and bytes of a settle call and of a poll. The service accepts 5 MB and 1 MB.
 	maxSettle      = 100
 	maxTurn        = 50
 	maxSettleBytes = 3_000_000
 	maxTurnBytes   = 500_000
 )
 
-// errStopped is the end of a report that was not sent before the worker stopped.
+// errStopped is passed to done if the worker stopped before a report was stored.
 var errStopped = errors.New("yardmaster: the worker has stopped")
 
-// report is an outcome on its way to the service.
+// report is an outcome to send to the service.
 type report struct {
 	wire.Outcome
-	// done is called once: with nil when the report is stored, otherwise with the refusal.
+	// done is called once: with nil if the outcome is stored, otherwise with the refusal or errStopped.
 	done func(error)
 }
 
@@ -35,13 +35,13 @@ type report struct {
 //	            └ settle, ≤ 5 ms   ─┘  lost → settle again, with backoff
 type outbox struct {
 	s *session
-	// When ctx is done, reports that are not stored end with errStopped.
+	// When ctx is done, unfinished reports get errStopped.
 	ctx  context.Context
 	stop context.CancelFunc
 
 	mu       sync.Mutex
 	queue    []*report
-	pending  int // Reports that are not done.
+	pending  int // Number of unfinished reports.
 	hasTimer bool
 }
 
@@ -57,7 +57,7 @@ func (o *outbox) isEmpty() bool {
 	return o.pending == 0
 }
 
-// add queues reports, which stay in their order.
+// add queues reports, which are sent in order.
 func (o *outbox) add(reports ...*report) {
 	o.mu.Lock()
 	o.queue = append(o.queue, reports...)
@@ -70,7 +70,7 @@ func (o *outbox) add(reports ...*report) {
 	}
 }
 
-// flush sends the queue by settle calls.
+// flush sends the queue in settle calls.
 func (o *outbox) flush() {
 	o.mu.Lock()
 	o.hasTimer = false
@@ -105,7 +105,7 @@ func (o *outbox) takeLocked(count, bytes int) []*report {
 	return batch
 }
 
-// sendNow sends reports with a call of their own.
+// sendNow sends reports in a separate call.
 func (o *outbox) sendNow(reports []*report) {
 	if len(reports) == 0 {
 		return
@@ -116,7 +116,7 @@ func (o *outbox) sendNow(reports []*report) {
 	go o.deliver(reports, nil)
 }
 
-// sendAgain sends reports of a poll that failed.
+// sendAgain sends the reports of a failed poll.
 func (o *outbox) sendAgain(reports []*report, err error) {
 	if len(reports) > 0 {
 		go o.deliver(reports, err)

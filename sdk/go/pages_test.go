@@ -12,7 +12,7 @@ import (
 
 var program = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 
-// ofReader is what the parts of programs on the pages leave to the reader.
+// ofReader has the declarations that partial programs on the pages leave to the reader.
 const ofReader = `
 type (
 	Scene    struct{}
@@ -76,7 +76,7 @@ func TestEveryProgramOfThePagesPassesVet(t *testing.T) {
 	}
 }
 
-// partOf makes a program of a part of one.
+// partOf completes a part of a program.
 func partOf(source string) string {
 	const imports = "package main\n\nimport (\n\t\"context\"\n\t\"errors\"\n\t\"fmt\"\n\t\"io\"\n\t\"log\"\n" +
 		"\t\"net/http\"\n\t\"time\"\n" +

@@ -10,13 +10,13 @@ import (
 
 const (
 	maxClaim = 50
-	// Slots are collected for this long, so that one call claims jobs for several. It is less than for outcomes.
+	// How long to collect free slots, so that one poll claims jobs for several. Shorter than for outcomes.
 	collectSlots = 2 * time.Millisecond
-	// After so many failures in a row there is a warning.
+	// Number of failures in a row after which the worker warns.
 	failuresBeforeWarning = 3
 )
 
-// poll claims jobs while there is room for them, one call at a time.
+// poll claims jobs while there are free slots, one call at a time.
 func (s *session) poll(ctx context.Context) {
 	var wait backoff
 	for s.waitForSlot(ctx) {
@@ -41,7 +41,7 @@ func (s *session) poll(ctx context.Context) {
 		}
 		pause := wait.next(err)
 		if wait.failures == failuresBeforeWarning {
-			s.warn(WarningUnavailable, "polls fail and are sent again: "+err.Error())
+			s.warn(WarningUnavailable, "polls fail and are retried: "+err.Error())
 		}
 		if !sleep(ctx, pause) {
 			return
@@ -49,7 +49,7 @@ func (s *session) poll(ctx context.Context) {
 	}
 }
 
-// waitForSlot returns false when the worker stops.
+// waitForSlot waits for a free slot. It returns false if the worker stops.
 func (s *session) waitForSlot(ctx context.Context) bool {
 	for {
 		if ctx.Err() != nil {
@@ -71,8 +71,8 @@ func (s *session) freeSlots() int {
 	return s.slots
 }
 
-// pollOnce settles outcomes and claims jobs. With outcomes it does not wait for a job: they are confirmed at once, and
-// the next poll waits.
+// pollOnce settles outcomes and claims jobs. A poll with outcomes doesn't wait for a job, so that the outcomes are
+// confirmed immediately. The next poll waits.
 func (s *session) pollOnce(ctx context.Context, reports []*report) (*wire.PolledJobs, error) {
 	count := min(s.freeSlots(), maxClaim)
 	poll := wire.Poll{Types: s.names(), Count: &count, WorkerID: &s.options.WorkerID, Settle: outcomesOf(reports)}

@@ -32,7 +32,7 @@ type exiting struct{}
 func (exiting) Error() string                { runtime.Goexit(); return "" }
 func (exiting) MarshalJSON() ([]byte, error) { runtime.Goexit(); return nil, nil }
 
-// rubbish encodes itself as a text that is no JSON, or fails with an error that panics.
+// rubbish encodes itself as invalid JSON, or fails with an error that panics.
 type rubbish string
 
 func (r rubbish) MarshalJSON() ([]byte, error) {
@@ -42,7 +42,7 @@ func (r rubbish) MarshalJSON() ([]byte, error) {
 	return []byte(r), nil
 }
 
-// group may contain itself, and is not comparable.
+// group may contain itself, and isn't comparable.
 type group []error
 
 func (group) Error() string     { return "group" }
@@ -53,7 +53,7 @@ type node struct {
 	Any  any
 }
 
-// generator makes what handlers can return.
+// generator creates values that handlers can return.
 type generator struct{ *rand.Rand }
 
 func pick[T any](g generator, of ...T) T { return of[g.IntN(len(of))] }
@@ -118,7 +118,7 @@ func (g generator) value(depth int) any {
 	return pick[any](g, inner, &inner, []any{1, inner}, map[string]any{g.text(): inner}, &node{Any: inner}, [1]any{inner})
 }
 
-// end is how a handler ends, with the seed of its generator.
+// end is what a handler returns, with the seed of its generator.
 func (g generator) end() (any, error) {
 	switch g.IntN(4) {
 	case 0:
@@ -131,7 +131,7 @@ func (g generator) end() (any, error) {
 	return g.value(0), g.err(4)
 }
 
-// refusalOf returns the status with which the service refuses the end of an attempt; 0 for none.
+// refusalOf returns the status with which the service refuses the outcome of an attempt; 0 if it accepts it.
 func refusalOfEnd(o wire.Outcome) int {
 	var value any
 	_ = json.Unmarshal(o.Result, &value)
@@ -155,7 +155,7 @@ func depthOf(value any) int {
 	return depth
 }
 
-func TestEveryEndOfAHandlerHasAnOutcomeAndTheWorkerLives(t *testing.T) {
+func TestWhateverAHandlerReturnsItsJobGetsAnOutcomeAndTheWorkerContinues(t *testing.T) {
 	const count = 300
 	seed := rand.Uint64()
 	f := newFakeService(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-func TestProgressIsSentSeldomAndTheLastOneBeforeTheOutcome(t *testing.T) {
+func TestSomeProgressReportsAreSentAndTheLastOneBeforeTheOutcome(t *testing.T) {
 	f := newFakeService(t)
 	f.work(WorkerOptions{}, func(_ context.Context, j *rawJob) (any, error) {
 		for i := range 1000 {
@@ -35,7 +35,7 @@ func TestProgressIsSentSeldomAndTheLastOneBeforeTheOutcome(t *testing.T) {
 	expect(t, "end", all[len(all)-1].Action, "complete")
 }
 
-func TestInvalidArgumentsOfProgressAreReturned(t *testing.T) {
+func TestProgressReturnsAnErrorForInvalidArguments(t *testing.T) {
 	call := func(_ context.Context, j *Job[int]) (any, error) {
 		for _, err := range []error{
 			j.Progress(101, "on"), j.Progress(-1, "on"), j.Progress(1, ""),
@@ -53,7 +53,7 @@ func TestInvalidArgumentsOfProgressAreReturned(t *testing.T) {
 	}
 }
 
-func TestACheckpointIsSentAgainUntilItIsStored(t *testing.T) {
+func TestACheckpointIsRetriedUntilItIsStored(t *testing.T) {
 	f := newFakeService(t)
 	var saves atomic.Int32
 	f.refuse = func(o wire.Outcome) (wire.ErrorCode, wire.JobStatus) {
@@ -71,7 +71,7 @@ func TestACheckpointIsSentAgainUntilItIsStored(t *testing.T) {
 	expect(t, "events", len(f.of("a", "event")), 1)
 }
 
-func TestACheckpointThatIsTooLargeIsReturned(t *testing.T) {
+func TestSaveReturnsAnErrorForACheckpointThatIsTooLarge(t *testing.T) {
 	f := newFakeService(t)
 	f.intercept = func(w http.ResponseWriter, _, body string) bool {
 		return strings.Contains(body, "large") && refuseCall(w, 413, wire.ErrorCodeTooLarge)
@@ -89,7 +89,7 @@ func TestACheckpointThatIsTooLargeIsReturned(t *testing.T) {
 	f.await("a", "complete")
 }
 
-func TestAHandlerReadsTheCheckpointOfTheEarlierAttempt(t *testing.T) {
+func TestAHandlerReadsTheCheckpointOfAnEarlierAttempt(t *testing.T) {
 	f := newFakeService(t)
 	f.work(WorkerOptions{}, func(_ context.Context, j *rawJob) (any, error) {
 		var state struct{ Page int }
@@ -102,7 +102,7 @@ func TestAHandlerReadsTheCheckpointOfTheEarlierAttempt(t *testing.T) {
 	expect(t, "old", string(f.await("old", "complete").Result), "[true,7]")
 }
 
-func TestReportsAfterTheHandlerAreRefused(t *testing.T) {
+func TestReportsAfterTheHandlerHasReturnedAreRefused(t *testing.T) {
 	f := newFakeService(t)
 	jobs := make(chan *rawJob, 1)
 	f.work(WorkerOptions{}, func(_ context.Context, j *rawJob) (any, error) {
@@ -118,7 +118,7 @@ func TestReportsAfterTheHandlerAreRefused(t *testing.T) {
 	expect(t, "ephemeral event", j.EphemeralEvent(1), errHandlerEnded)
 }
 
-func TestAnEphemeralEventIsSentOnceAlsoWithoutAResponse(t *testing.T) {
+func TestAnEphemeralEventIsSentOnceEvenWithoutAResponse(t *testing.T) {
 	f := newFakeService(t)
 	f.intercept = func(w http.ResponseWriter, _, body string) bool {
 		switch body {
@@ -143,7 +143,7 @@ func TestAnEphemeralEventIsSentOnceAlsoWithoutAResponse(t *testing.T) {
 	})
 }
 
-func TestAnEphemeralEventAbortsItsHandlerWhenTheJobIsKilled(t *testing.T) {
+func TestAnEphemeralEventAbortsTheHandlerIfTheJobWasKilled(t *testing.T) {
 	f := newFakeService(t)
 	f.intercept = func(w http.ResponseWriter, path, body string) bool {
 		if !strings.HasSuffix(path, "/event") {
@@ -167,7 +167,7 @@ func TestAnEphemeralEventAbortsItsHandlerWhenTheJobIsKilled(t *testing.T) {
 	expect(t, "cause", <-returned, error(ErrKilled))
 }
 
-func TestTheLogHasFieldsGroupsAndLevels(t *testing.T) {
+func TestLogEntriesHaveFieldsGroupsAndLevels(t *testing.T) {
 	f := newFakeService(t)
 	f.work(WorkerOptions{}, func(ctx context.Context, j *rawJob) (any, error) {
 		j.Log.With("a", 1).WithGroup("g").Warn("first", "level", "x", "err", errors.New("gone"), "bad", func() {})

@@ -10,12 +10,12 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// Progress is sent at most this often.
+// Shortest time between two progress reports.
 const progressInterval = 200 * time.Millisecond
 
 var errHandlerEnded = errors.New("yardmaster: the handler has returned")
 
-// send sends one report, and waits until it is stored. A refusal that means that the job is lost aborts the handler.
+// send sends one report and waits until it is stored. If the refusal shows that the job is lost, it aborts the handler.
 func (a *attempt) send(o wire.Outcome) error {
 	stored := make(chan error, 1)
 	a.s.outbox.add(&report{Outcome: a.outcomes(o)[0], done: func(err error) { stored <- err }})
@@ -33,7 +33,7 @@ func (a *attempt) send(o wire.Outcome) error {
 	}
 }
 
-// abortedBy aborts the handler after a refusal that means that the job is lost. It returns what the handler is to get.
+// abortedBy aborts the handler if a refusal shows that the job is lost. It returns the error for the handler.
 func (a *attempt) abortedBy(err error) error {
 	reason := asError(err).abortReason()
 	if reason == nil {
@@ -43,7 +43,7 @@ func (a *attempt) abortedBy(err error) error {
 	return reason
 }
 
-// Save implements [Reporter]. A checkpoint that a full storage refuses is sent again until it is stored.
+// Save implements [Reporter]. If the storage is full, it retries until the checkpoint is stored.
 func (a *attempt) Save(checkpoint json.RawMessage) error {
 	var wait backoff
 	for {
@@ -73,7 +73,7 @@ func (a *attempt) Event(data json.RawMessage) error {
 	return err
 }
 
-// EphemeralEvent implements [Reporter]. It is not among the outcomes, because those are sent again.
+// EphemeralEvent implements [Reporter]. It bypasses the outbox, which would retry.
 func (a *attempt) EphemeralEvent(data json.RawMessage) error {
 	if err := a.over(); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (a *attempt) EphemeralEvent(data json.RawMessage) error {
 	go func() { sent <- a.s.client.report(a.s.background, event, "?ephemeral=true") }()
 	select {
 	case err := <-sent:
-		// It may be lost. One that comes after the end of the handler is.
+		// It may be lost, and always is after the handler has returned.
 		if err == nil || asError(err).isTemporary() || a.over() != nil {
 			return nil
 		}
@@ -96,13 +96,13 @@ func (a *attempt) EphemeralEvent(data json.RawMessage) error {
 // Log implements [Reporter].
 func (a *attempt) Log(entry LogEntry) { a.log.add(entry) }
 
-// progressSender has the newest report that is not sent, and a goroutine while there is one.
+// progressSender has the newest unsent report, and a goroutine while there is one.
 type progressSender struct {
 	mu        sync.Mutex
 	newest    *wire.Outcome
 	isClosed  bool
 	isRunning bool
-	// inFlight is closed when the report on its way has a response; nil without one.
+	// inFlight is closed when the report that is being sent has a response; nil without one.
 	inFlight chan struct{}
 }
 
@@ -152,12 +152,12 @@ func (a *attempt) sendProgress() {
 		select {
 		case <-time.After(progressInterval):
 		case <-a.ctx.Done():
-			return // The newest report, also a later one, is sent with the outcome.
+			return // The outcome carries the newest report, even a later one.
 		}
 	}
 }
 
-// lastProgress waits for the report on its way, and returns the newest one if it is not sent yet.
+// lastProgress waits for the report that is being sent, and returns the newest one if it is still unsent.
 func (a *attempt) lastProgress() *wire.Outcome {
 	p := &a.progress
 	p.mu.Lock()

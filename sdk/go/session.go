@@ -9,23 +9,23 @@ import (
 // and for each call with outcomes.
 type session struct {
 	*Worker
-	// values of the context of Run, without its cancellation: handlers continue while the worker drains.
+	// values is the context of Run without its cancellation, because handlers continue while the worker drains.
 	values context.Context
-	// background ends heartbeats, stream and calls, when the jobs have ended.
+	// background ends heartbeats, stream and calls once all jobs have ended.
 	background     context.Context
 	stopBackground context.CancelFunc
 	goroutines     sync.WaitGroup
 	outbox         *outbox
 	health         health
 
-	// freed wakes the poller, changed the drain; started and beatNow wake the heartbeats.
+	// freed wakes the poller, changed wakes the drain, and started and beatNow wake the heartbeats.
 	freed, changed, started, beatNow chan struct{}
-	// failed gets the error that ends the worker.
+	// failed receives the error that ends the worker.
 	failed chan error
 
 	mu       sync.Mutex
-	attempts map[*attempt]struct{} // From the claim until the handler has ended and the outcome is stored.
-	slots    int                   // Free ones.
+	attempts map[*attempt]struct{} // From the claim until the handler has returned and the outcome is stored.
+	slots    int                   // Number of free slots.
 	draining bool
 	// signalCount is used only by the goroutine of Run.
 	signalCount int
@@ -47,7 +47,7 @@ func newSession(ctx context.Context, w *Worker) *session {
 func wake(channel chan struct{}) {
 	select {
 	case channel <- struct{}{}:
-	default: // It will wake anyway.
+	default: // A wake-up is already pending.
 	}
 }
 
@@ -55,7 +55,7 @@ func wake(channel chan struct{}) {
 func (s *session) fail(err error) {
 	select {
 	case s.failed <- err:
-	default: // It ends already.
+	default: // It is already ending.
 	}
 }
 

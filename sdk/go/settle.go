@@ -7,7 +7,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// deliver sends reports until each is done. A call that failed with err before is sent again after a while.
+// deliver sends reports until each is done. err is an earlier failure to wait for first.
 func (o *outbox) deliver(reports []*report, err error) {
 	var wait backoff
 	for len(reports) > 0 {
@@ -17,7 +17,7 @@ func (o *outbox) deliver(reports []*report, err error) {
 				return
 			}
 			if wait.failures == failuresBeforeWarning {
-				o.s.warn(WarningUnavailable, "reports fail and are sent again: "+err.Error(), idsOf(outcomesOf(reports))...)
+				o.s.warn(WarningUnavailable, "reports fail and are retried: "+err.Error(), idsOf(outcomesOf(reports))...)
 			}
 			if !sleep(o.ctx, wait.next(err)) {
 				for _, each := range reports {
@@ -33,17 +33,17 @@ func (o *outbox) deliver(reports []*report, err error) {
 	}
 }
 
-// settled finishes the reports of a poll.
+// settled finishes the reports that a poll carried.
 func (o *outbox) settled(reports []*report, entries []wire.Settled) {
 	if len(entries) != len(reports) {
-		o.sendAgain(reports, &Error{Code: CodeNoResponse, Message: "the poll has not one entry for each outcome"})
+		o.sendAgain(reports, &Error{Code: CodeNoResponse, Message: "the response does not have one entry per outcome"})
 		return
 	}
 	again, err := o.accept(reports, entries)
 	o.sendAgain(again, err)
 }
 
-// accept finishes reports by their entries. It returns those to be sent again, and why.
+// accept finishes reports according to their entries. It returns the reports to send again, and why.
 func (o *outbox) accept(reports []*report, entries []wire.Settled) (again []*report, err error) {
 	for i, each := range reports {
 		if entries[i].Success {
@@ -51,7 +51,7 @@ func (o *outbox) accept(reports []*report, entries []wire.Settled) (again []*rep
 			continue
 		}
 		refusal := errorOf(entries[i])
-		if refusal.isTemporary() && refusal.Code != wire.ErrorCodeStorageFull { // Who reports decides about a full storage.
+		if refusal.isTemporary() && refusal.Code != wire.ErrorCodeStorageFull { // Full storage is up to the caller.
 			again, err = append(again, each), refusal
 			continue
 		}
@@ -63,8 +63,8 @@ func (o *outbox) accept(reports []*report, entries []wire.Settled) (again []*rep
 	return again, err
 }
 
-// refused handles a call that was refused as a whole: one of its outcomes is invalid, so each is sent alone. Those of
-// one job keep their order, and no job waits for another.
+// refused sends each report alone, because one of them is invalid and the whole call was refused. Reports of one job keep
+// their order, and no job waits for another.
 func (o *outbox) refused(reports []*report, refusal *Error) {
 	if refusal.isOfKey() {
 		o.s.fail(refusal)
@@ -86,8 +86,8 @@ func (o *outbox) refused(reports []*report, refusal *Error) {
 	}
 }
 
-// deliverAlone sends a report until the service accepts or refuses it. The end of an attempt that is refused as invalid or
-// too large is replaced once by one that the service cannot refuse.
+// deliverAlone sends a report until the service accepts or refuses it. If it ends an attempt and is refused as invalid or
+// too large, it is replaced once.
 func (o *outbox) deliverAlone(each *report) error {
 	var wait backoff
 	for isReplaced := false; ; {

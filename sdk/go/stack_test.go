@@ -11,12 +11,12 @@ import (
 
 func indexOf(list []int) int { return list[len(list)] }
 
-func TestThePanicOfAHandlerHasOnlyItsOwnFrames(t *testing.T) {
+func TestTheStackOfAPanicHasOnlyFramesOfTheHandler(t *testing.T) {
 	handler := func(context.Context, *yardmaster.Job[any]) (any, error) { return indexOf(nil), nil }
 	failed := outcome.Of(outcome.Isolated(func() (any, error) {
 		return yardmaster.Call(context.Background(), handler, yardmaster.Job[any]{}, nil)
 	}))
-	// Its own are those of this file.
+	// The handler's frames are those of this file.
 	trace := regexp.MustCompile(`^runtime\.boundsError: .*\n    at \S+indexOf \(\S+/stack_test\.go:\d+\)\n(    at \S+ \(\S+/stack_test\.go:\d+\)\n?)+$`)
 	if text := outcome.Trace(failed.Error); !trace.MatchString(text) {
 		t.Fatal(text)

@@ -16,20 +16,19 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// A call has this long for its response, in addition to the time that the service is asked to wait.
+// Time for the response of a call, in addition to its wait.
 const responseTimeout = 10 * time.Second
 
-// request is one call. It can be sent again.
+// request is one call, which can be retried.
 type request struct {
 	method string
 	path   string // Below /api/v1, escaped.
 	header map[string]string
-	body   []byte // JSON unless header has another content-type; nil for none.
+	body   []byte // JSON, unless header has another content-type; nil for none.
 	wait   time.Duration
-	// nextCursor gets the header x-next-cursor of the response; nil for none.
+	// nextCursor receives the header x-next-cursor of the response; nil to ignore it.
 	nextCursor *string
-	// once means that the call would take effect a second time, so it is sent again only if the service says that
-	// nothing was done.
+	// once means that a retry would take effect a second time. Such a call is retried only if it certainly had no effect.
 	once bool
 }
 
@@ -40,8 +39,8 @@ func (r request) mayRepeat(err error) bool {
 	return asError(err).isTemporary()
 }
 
-// jsonBody returns the body of a call as JSON. It fails as if the service had refused the call, so the call is not sent
-// again. That happens to a result of more than 10,000 levels, which package json writes but does not accept as part of a call.
+// jsonBody encodes the body of a call. An error looks like a refusal by the service, so that the call isn't retried. It
+// happens for a result of more than 10,000 levels, which package json writes but doesn't accept as part of a call.
 func jsonBody(value any) ([]byte, error) {
 	body, err := outcome.JSON(value, "request")
 	if err != nil {
@@ -53,7 +52,7 @@ func jsonBody(value any) ([]byte, error) {
 	return body, nil
 }
 
-// partBody returns a value of the user as JSON. The error names the value, and its part that is not JSON.
+// partBody encodes a user's value. The error names the value and the part that isn't JSON.
 func partBody(value any, name string) ([]byte, error) {
 	body, err := outcome.Stored(value, name)
 	switch {
@@ -65,7 +64,7 @@ func partBody(value any, name string) ([]byte, error) {
 	return body, nil
 }
 
-// send makes a call once, and reads its response into a value.
+// send makes a call once and decodes its response into a value.
 func (c *Client) send(ctx context.Context, r request, into any) error {
 	limited, cancel := context.WithTimeout(ctx, r.wait+responseTimeout)
 	defer cancel()
@@ -90,7 +89,7 @@ func (c *Client) send(ctx context.Context, r request, into any) error {
 	return nil
 }
 
-// open makes a call, and returns its response, whose body the caller closes. A refusal is an [*Error].
+// open makes a call and returns its response, whose body the caller closes. A refusal is an [*Error].
 func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, c.url+"/api/v1"+r.path, bytes.NewReader(r.body))
 	if err != nil {
@@ -116,8 +115,8 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	return nil, refusalOf(response, text)
 }
 
-// noResponse returns the error of a call without a response, or its refusal. It leaves out the URL of the call, which says
-// nothing about the reason.
+// noResponse returns the error of a call without a response, or its refusal. It omits the URL of the call, which doesn't
+// help.
 func noResponse(ctx context.Context, err error) error {
 	if refusal, isRefused := err.(*Error); isRefused {
 		return refusal
@@ -132,7 +131,7 @@ func noResponse(ctx context.Context, err error) error {
 	return &Error{Code: CodeNoResponse, Message: "no response: " + err.Error(), cause: err}
 }
 
-// refusalOf reads an error of the service. Any other body is that of a proxy, so the call is sent again.
+// refusalOf decodes an error of the service. Any other body comes from a proxy, so the call is retried.
 func refusalOf(response *http.Response, text []byte) error {
 	refusal := &Error{
 		Status:     response.StatusCode,
@@ -152,7 +151,7 @@ func refusalOf(response *http.Response, text []byte) error {
 	return refusal
 }
 
-// retryAfterOf reads a number of seconds or a date.
+// retryAfterOf parses a number of seconds or a date.
 func retryAfterOf(text string) time.Duration {
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {
 		return time.Duration(min(seconds, 3600) * float64(time.Second))
@@ -163,7 +162,7 @@ func retryAfterOf(text string) time.Duration {
 	return 0
 }
 
-// call sends a request until a response says what it did, or until the retry window is over.
+// call retries a request until a response says what it did, or until the retry window has passed.
 func (c *Client) call(ctx context.Context, r request, into any) error {
 	var wait backoff
 	began := time.Now()
@@ -185,12 +184,12 @@ func (c *Client) call(ctx context.Context, r request, into any) error {
 	}
 }
 
-// stopped returns the error of a call whose context is done; a deadline is the time limit of the caller.
+// stopped returns the error of a call whose context is done. A deadline is the caller's time limit.
 func stopped(ctx context.Context, last error) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	message := "the time limit is over"
+	message := "the time limit has passed"
 	if refusal := asError(last); refusal.Code != CodeNoResponse || refusal.Status != 0 {
 		message += "; the last response was: " + refusal.Message
 	}

@@ -20,25 +20,25 @@ import (
 const (
 	firstReconnect = 500 * time.Millisecond
 	maxReconnect   = 30 * time.Second
-	// A connection of this length counts as a success.
+	// A connection that lasts this long resets the backoff.
 	lastingConnection = 5 * time.Second
-	// The service sends a comment every 15 s.
+	// A connection that is silent for this long is dead: the service sends a comment every 15 s.
 	streamSilence = 45 * time.Second
 )
 
-// Types of the messages of a stream that are not events of the history of a job.
+// Types of stream messages that aren't events in a job's history.
 const (
 	StreamInit         wire.JobEventType = "init"
 	StreamLogsAppended wire.JobEventType = "logs_appended"
 	StreamCounts       wire.JobEventType = "counts"
 )
 
-// StreamMessage is a message of a stream. Fields that it does not have are at their zero value.
+// StreamMessage is a message of a stream. Missing fields have their zero value.
 type StreamMessage struct {
-	// Type is [StreamInit] in the first message of each connection. Ignore types that you do not know: later releases of the
-	// service may add some.
+	// Type is [StreamInit] in the first message of each connection. Ignore types that you don't know, because later releases
+	// of the service may add some.
 	Type wire.JobEventType `json:"type"`
-	// JobID and JobName of the job; empty in the messages of a space that are about no job.
+	// JobID and JobName of the job; empty in messages about the space itself.
 	JobID   string `json:"jobId"`
 	JobName string `json:"jobName"`
 	// SpaceID of the space; empty in the stream of a job.
@@ -47,46 +47,45 @@ type StreamMessage struct {
 	Status wire.JobStatus `json:"status"`
 	// Data of the event, such as the result of a completed job.
 	Data json.RawMessage `json:"data"`
-	// Progress is the latest report before an init; nil unless the API key may only see progress.
+	// Progress is the latest progress report, in an init; nil unless the API key may only see progress.
 	Progress *wire.Progress `json:"progress"`
 	// Counts is the number of jobs of the space with each status; nil unless [WatchOptions] asks for it.
 	Counts map[wire.JobStatus]int `json:"counts"`
-	// Timestamp of the event. For an init it is the moment that the message describes.
+	// Timestamp of the event. For an init, it is the moment that the message describes.
 	Timestamp wire.Timestamp `json:"timestamp"`
-	// Seq is the number of the event in the history of the job; nil on a connection that began at the present.
+	// Seq is the number of the event in the job's history; nil without Since and before the first reconnect.
 	Seq *int `json:"seq"`
-	// Missed says of an init that events before it are lost.
+	// Missed reports, in an init, that earlier events were lost.
 	Missed bool `json:"missed"`
 }
 
-// WatchOptions says what a stream shows. The fields are optional.
+// WatchOptions selects what a stream shows. All fields are optional.
 type WatchOptions struct {
-	// Since is the number of the event of a job after which its stream begins; 0 for its whole history. See [Ptr]. Default:
-	// the present.
+	// Since is the number of the event to start after in the stream of a job; 0 for the whole history. See [Ptr]. Default:
+	// start from now.
 	Since *int
-	// Names of jobs: only of one of these. For the stream of a space.
+	// Names: in the stream of a space, only events of jobs with one of these names.
 	Names []string
-	// Types of messages: only one of these, and [StreamInit]. For the stream of a space.
+	// Types: in the stream of a space, only messages of these types, and [StreamInit].
 	Types []wire.JobEventType
-	// Tags of jobs: only with all of these. For the stream of a space.
+	// Tags: in the stream of a space, only events of jobs with all of these tags.
 	Tags []string
-	// Counts adds messages of the type [StreamCounts], at most one a second. For the stream of a space.
+	// Counts: in the stream of a space, adds messages of the type [StreamCounts], at most one per second.
 	Counts bool
-	// OnDisconnect is called before each reconnect, with the reason.
+	// OnDisconnect is called with the reason before each reconnect.
 	OnDisconnect func(error)
 }
 
-// Watch returns an iterator over the events of the space as they happen. It reconnects for as long as it can, and ends only
-// with the loop or with an error: that of the context, or an [*Error] when the service refuses the stream. Use it like
-// [Client.List].
+// Watch returns an iterator over the events of the space as they happen. It reconnects until you leave the loop or until
+// there is an error: the error of the context, or an [*Error] if the service refuses the stream. Use it like [Client.List].
 //
-// Events are lost while there is no connection. So list the jobs again after each message of the type [StreamInit].
+// Events that happen during a reconnect are missed. So list the jobs again after each [StreamInit].
 func (c *Client) Watch(ctx context.Context, options WatchOptions) func(yield func(StreamMessage, error) bool) {
 	return c.watch(ctx, watch{path: "/realtime" + c.spacePath(""), options: options})
 }
 
-// Watch returns an iterator over the events of the job as they happen, each once. It ends after the event with which the job
-// ends. Until then it reconnects and resumes, unless there is an error: that of the context, or an [*Error] when the service
+// Watch returns an iterator over the events of the job as they happen, which ends after the job's last event. It reconnects
+// and resumes, so each event arrives once. An error ends it: the error of the context, or an [*Error] if the service
 // refuses the stream. Use it like [Client.List].
 func (h *Handle) Watch(ctx context.Context, options WatchOptions) func(yield func(StreamMessage, error) bool) {
 	return h.client.watch(ctx, watch{path: "/realtime/" + url.PathEscape(h.ID), options: options, isOfJob: true})
@@ -98,7 +97,7 @@ func (c *Client) watch(ctx context.Context, w watch) func(yield func(StreamMessa
 		w.lastID = strconv.Itoa(*w.options.Since)
 	}
 	return func(yield func(StreamMessage, error) bool) {
-		run := w // Another loop over the iterator starts over.
+		run := w // A second loop over the iterator starts over.
 		if err := run.untilOver(ctx, yield); err != nil {
 			yield(StreamMessage{}, err)
 		}
@@ -112,15 +111,15 @@ type watch struct {
 	options WatchOptions
 	isOfJob bool
 	silence time.Duration
-	// lastID is that of the last message that had one, after which the next connection resumes; empty for the present.
+	// lastID is the ID of the last message with one, after which the next connection resumes; empty to start from now.
 	lastID string
-	// initAt is the timestamp of the init of this connection. Older events follow it if the connection isResumed.
+	// initAt is the timestamp of this connection's init. If isResumed, older events can follow it.
 	initAt    wire.Timestamp
 	isResumed bool
 	openedAt  time.Time // Zero until the init of this connection.
 }
 
-// untilOver reads connection after connection. It returns nil when the job has ended, and when the loop of the caller has.
+// untilOver reads connection after connection. It returns nil once the job or the caller's loop has ended.
 func (w *watch) untilOver(ctx context.Context, yield func(StreamMessage, error) bool) error {
 	for failures := 0; ; failures++ {
 		err := w.read(ctx, yield)
@@ -144,7 +143,7 @@ func (w *watch) untilOver(ctx context.Context, yield func(StreamMessage, error) 
 	}
 }
 
-// read reads one connection. It returns why the connection ended; nil when the watch is over.
+// read reads one connection. It returns why the connection ended; nil if the watch is over.
 func (w *watch) read(ctx context.Context, yield func(StreamMessage, error) bool) error {
 	w.openedAt, w.isResumed = time.Time{}, w.lastID != ""
 	reading, cancel := context.WithCancelCause(ctx)
@@ -163,7 +162,7 @@ func (w *watch) read(ctx context.Context, yield func(StreamMessage, error) bool)
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode == http.StatusNoContent && w.isResumed {
-		return nil // No message follows.
+		return nil // No more messages follow.
 	}
 	if kind := response.Header.Get("content-type"); !strings.HasPrefix(kind, "text/event-stream") {
 		return lost("status %d with the type %q is not a stream of the service; check the URL", response.StatusCode, kind)
@@ -175,11 +174,11 @@ func (w *watch) read(ctx context.Context, yield func(StreamMessage, error) bool)
 			err = lost("the connection was closed")
 		}
 		if err != nil {
-			return broken(err) // The event that is not complete comes again.
+			return broken(err) // The incomplete event is sent again.
 		}
 		line = strings.TrimRight(line, "\r\n")
 		if name, value, _ := strings.Cut(line, ":"); name != "" {
-			event[name] = strings.TrimPrefix(value, " ") // The service writes each field in one line.
+			event[name] = strings.TrimPrefix(value, " ") // The service writes each field on one line.
 			continue
 		}
 		if line != "" {
@@ -214,7 +213,7 @@ func (w *watch) request() request {
 	return request{method: http.MethodGet, path: w.path + "?" + query.Encode(), header: header}
 }
 
-// next passes a message on. It returns false when the watch is over.
+// next passes a message on. It returns false if the watch is over.
 func (w *watch) next(message StreamMessage, id string, yield func(StreamMessage, error) bool) bool {
 	if message.Type == StreamInit {
 		w.openedAt, w.initAt = time.Now(), message.Timestamp
@@ -225,10 +224,10 @@ func (w *watch) next(message StreamMessage, id string, yield func(StreamMessage,
 	return yield(message, nil) && !w.ends(message)
 }
 
-// ends reports whether a job has ended with a message. A job may have been requeued after a message that is older than the
-// init, but not after its completion.
+// ends reports whether a message ends the job. After a message older than the init, the job may have been requeued, unless
+// it was completed.
 func (w *watch) ends(message StreamMessage) bool {
-	status := wire.JobStatus(message.Type) // The event of an end has the name of the status.
+	status := wire.JobStatus(message.Type) // A terminal event has the name of its status.
 	if message.Type == StreamInit {
 		status = message.Status
 	}
@@ -237,25 +236,25 @@ func (w *watch) ends(message StreamMessage) bool {
 	case wire.JobStatusDead, wire.JobStatusKilled:
 		return w.isOfJob && !isOld
 	case wire.JobStatusCompleted:
-		return w.isOfJob && !(isOld && message.Type == StreamInit) // The result may follow the init.
+		return w.isOfJob && !(isOld && message.Type == StreamInit) // The event with the result may follow the init.
 	default:
 		return false
 	}
 }
 
-// lost returns why a connection ended that is to be opened again.
+// lost returns the reason for reopening a connection.
 func lost(format string, values ...any) error {
 	return &Error{Code: CodeNoResponse, Message: fmt.Sprintf(format, values...)}
 }
 
-// messageIn reads a message. A field whose type this release does not know is left out.
+// messageIn decodes a message. A field with an unknown type is omitted.
 func messageIn(data string) (message StreamMessage, isMessage bool) {
 	err := json.Unmarshal([]byte(data), &message)
 	var ofType *json.UnmarshalTypeError
 	return message, (err == nil || errors.As(err, &ofType)) && message.Type != ""
 }
 
-// watched is a body that calls its watchdog when a read takes too long. What the caller does between two reads may take longer.
+// watched is a body whose watchdog fires if a read takes too long. The time between two reads doesn't count.
 type watched struct {
 	io.Reader
 	watchdog *time.Timer

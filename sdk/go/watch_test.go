@@ -15,7 +15,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// watching serves one handler for each connection of a stream, and fails the test at a further one.
+// watching serves one handler per connection of a stream, and fails the test on another connection.
 func watching(t *testing.T, connections ...http.HandlerFunc) *fakeService {
 	f := newFakeService(t)
 	next := make(chan http.HandlerFunc, len(connections))
@@ -44,7 +44,7 @@ func sends(events ...string) http.HandlerFunc {
 	}
 }
 
-// holds is a connection that sends events and stays open. It reports that the client has closed it.
+// holds is a connection that sends events and stays open. It reports when the client closes it.
 func holds(closed chan<- bool, events ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		sends(events...)(w, r)
@@ -57,7 +57,7 @@ func refuses(status int, code wire.ErrorCode) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { refuseCall(w, status, code) }
 }
 
-// event returns one with an id, which is left out if it is negative. It happens at second at.
+// event returns an event at second at, with an ID unless id is negative.
 func event(id int, kind string, at int, fields string) string {
 	line := fmt.Sprintf(`data: {"jobId":"a","type":%q,"timestamp":"2026-01-31T09:30:%02d.000Z"%s}`, kind, at, fields)
 	if id >= 0 {
@@ -81,7 +81,7 @@ func TestAWatchResumesAfterABreakAndEndsWithTheJob(t *testing.T) {
 	t.Parallel()
 	f := watching(t,
 		sends(event(3, "init", 0, `,"status":"running"`), event(4, "progress", 1, `,"data":{"percent":5}`),
-			event(-1, "logs_appended", 1, ""), strings.TrimSuffix(event(5, "event", 2, ""), "\n")), // It lacks its end.
+			event(-1, "logs_appended", 1, ""), strings.TrimSuffix(event(5, "event", 2, ""), "\n")), // Its end is missing.
 		sends(event(4, "init", 9, `,"status":"running","seq":4`), event(5, "event", 2, `,"seq":5,"data":[1]`),
 			event(6, "completed", 10, `,"status":"completed","seq":6,"data":{"n":7},"counts":"of a later release"`)))
 	var why []error
@@ -96,7 +96,7 @@ func TestAWatchResumesAfterABreakAndEndsWithTheJob(t *testing.T) {
 	expect(t, "messages", len(all), 6)
 	expect(t, "progress", string(all[1].Data), `{"percent":5}`)
 	expect(t, "init of the resumed connection", *all[3].Seq, 4)
-	expect(t, "the event that was cut", string(all[4].Data), "[1]")
+	expect(t, "the event that was cut off", string(all[4].Data), "[1]")
 	expect(t, "result", string(all[5].Data), `{"n":7}`)
 	expect(t, "fields", []any{all[5].JobID, all[5].Status, *all[5].Seq, all[5].Timestamp},
 		"[a completed 6 2026-01-31T09:30:10.000Z]")
@@ -111,7 +111,7 @@ func TestAWatchYieldsEachEventOnceWhereverItsConnectionsBreak(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	const last = 30
 	f := newFakeService(t)
-	// It serves the history of a job after the id that the client names, and breaks after some bytes.
+	// It serves the history of a job after the ID that the client names, and breaks after some bytes.
 	f.refuseStream = func(w http.ResponseWriter, r *http.Request) bool {
 		since, _ := strconv.Atoi(r.Header.Get("last-event-id"))
 		history := []string{event(since, "init", 40, `,"status":"completed"`)}
@@ -124,7 +124,7 @@ func TestAWatchYieldsEachEventOnceWhereverItsConnectionsBreak(t *testing.T) {
 	}
 	seen := 0
 	w := watch{client: f.client, path: "/realtime/a", isOfJob: true, silence: time.Minute, lastID: "0"}
-	for range 1_000 { // Without the pauses between connections.
+	for range 1_000 { // Without waiting between connections.
 		if w.read(context.Background(), func(message StreamMessage, _ error) bool {
 			if message.Type != StreamInit {
 				seen++
@@ -138,7 +138,7 @@ func TestAWatchYieldsEachEventOnceWhereverItsConnectionsBreak(t *testing.T) {
 	expect(t, fmt.Sprint("events, with seed ", seed), seen, last)
 }
 
-func TestTheEndOfAWatch(t *testing.T) {
+func TestAWatchEndsWithTheRightMessage(t *testing.T) {
 	t.Parallel()
 	since := WatchOptions{Since: Ptr(0)}
 	for name, each := range map[string]struct {
@@ -179,7 +179,7 @@ func TestTheEndOfAWatch(t *testing.T) {
 	}
 }
 
-func TestARefusalEndsAWatch(t *testing.T) {
+func TestARefusedStreamEndsAWatchWithAnError(t *testing.T) {
 	for want, serve := range map[string]http.HandlerFunc{
 		"FORBIDDEN 403: text of FORBIDDEN":                  refuses(403, wire.ErrorCodeForbidden),
 		"JOB_NOT_FOUND 404: text of JOB_NOT_FOUND":          refuses(404, wire.ErrorCodeJobNotFound),
@@ -199,7 +199,7 @@ func TestAWatchReconnectsUntilItsStreamOpens(t *testing.T) {
 	f := watching(t,
 		func(w http.ResponseWriter, r *http.Request) {
 			began = time.Now()
-			w.Header().Set("retry-after", "0.6") // Longer than the longest pause after a first failure.
+			w.Header().Set("retry-after", "0.6") // Longer than the longest wait after a first failure.
 			refuses(503, wire.ErrorCodeUnavailable)(w, r)
 		},
 		func(w http.ResponseWriter, r *http.Request) {
@@ -219,7 +219,7 @@ func TestAWatchReconnectsUntilItsStreamOpens(t *testing.T) {
 		`stream of the service; check the URL, text of TOO_MANY_STREAMS`)
 }
 
-func TestASilentConnectionEnds(t *testing.T) {
+func TestASilentConnectionIsClosed(t *testing.T) {
 	const silence = 50 * time.Millisecond
 	closed := make(chan bool, 2)
 	f := watching(t, holds(closed, event(-1, "init", 0, "")),
@@ -228,7 +228,7 @@ func TestASilentConnectionEnds(t *testing.T) {
 	for range 2 {
 		readAt := time.Now()
 		err := w.read(context.Background(), func(StreamMessage, error) bool {
-			time.Sleep(2 * silence) // The time of the caller does not count.
+			time.Sleep(2 * silence) // Time spent by the caller doesn't count.
 			readAt = time.Now()
 			return true
 		})
@@ -239,9 +239,9 @@ func TestASilentConnectionEnds(t *testing.T) {
 	expect(t, "was open", w.openedAt.IsZero(), true)
 }
 
-func TestTheEndOfTheLoopOrOfTheContextClosesTheConnection(t *testing.T) {
+func TestLeavingTheLoopOrCancelingTheContextClosesTheConnection(t *testing.T) {
 	closed := make(chan bool, 1)
-	serve := holds(closed, event(-1, "init", 0, ""), event(-1, "completed", 1, "")) // Which is not the end of a space.
+	serve := holds(closed, event(-1, "init", 0, ""), event(-1, "completed", 1, "")) // This doesn't end the stream of a space.
 	f := watching(t, serve, serve)
 	options := WatchOptions{Names: []string{"a b"}, Types: []wire.JobEventType{"completed"}, Tags: []string{"t"}, Counts: true}
 	count := 0

@@ -13,54 +13,54 @@ import (
 	"time"
 )
 
-// WorkerOptions says how a worker works. Fields at their zero value get their default.
+// WorkerOptions configures a worker. Fields with their zero value get their default.
 type WorkerOptions struct {
-	// Concurrency is the number of jobs at once. Default: 10.
+	// Concurrency is the maximum number of jobs to run at once. Default: 10.
 	Concurrency int
-	// Drain is how long handlers may continue after the worker was asked to stop. Default: 25 s.
+	// Drain is how long handlers may continue after the worker is told to stop. Default: 25 s.
 	Drain time.Duration
-	// AutoAck starts jobs with the poll that claims them. It saves a call for each job; but a job whose response is
-	// lost waits for its timeout, and has used an attempt. Default: each job is acked before its handler starts.
+	// AutoAck starts jobs with the poll that claims them. This saves a call per job, but if the response is lost, its jobs
+	// wait for their timeout and have used up an attempt. Default: each job is acked before its handler starts.
 	AutoAck bool
-	// WorkerID is shown on the jobs of the worker. Default: the name of the host and the process id.
+	// WorkerID is shown on the jobs of the worker. Default: host name and process ID.
 	WorkerID string
-	// HealthAddress, such as ":9090", serves /healthz: 503 when no poll was answered for 60 s. Default: none.
+	// HealthAddress, such as ":9090", serves /healthz: 503 if no poll was answered for 60 s. Default: none.
 	HealthAddress string
 	// IgnoreSignals leaves SIGTERM and SIGINT to the program, which then cancels the context of Run.
 	IgnoreSignals bool
-	// OnWarning is called when something needs attention but does not end the worker. Default: Logger gets it.
+	// OnWarning is called when something needs attention but doesn't stop the worker. Default: write to Logger.
 	OnWarning func(Warning)
-	// Logger gets warnings. Default: [slog.Default].
+	// Logger receives warnings. Default: [slog.Default].
 	Logger *slog.Logger
 }
 
-// WarningKind says what a [Warning] is about.
+// WarningKind is the kind of a [Warning].
 type WarningKind string
 
 // Kinds of warnings.
 const (
-	// WarningLost: jobs were lost, for example because they timed out; what their handlers do is ignored.
+	// WarningLost: a job was lost, for example by a timeout, so what its handler does is ignored.
 	WarningLost WarningKind = "lost"
-	// WarningFailed: an attempt has failed in another way than by [NonRetryable] or [RetryAfter]. The message has the error
-	// with its causes and, after a panic, the stack.
+	// WarningFailed: an attempt failed by anything but [NonRetryable] and [RetryAfter]. The message has the error with its
+	// causes and, after a panic, the stack.
 	WarningFailed WarningKind = "failed"
-	// WarningLogs: entries of the log of a job were dropped.
+	// WarningLogs: log entries of a job were dropped.
 	WarningLogs WarningKind = "logs"
-	// WarningUnknownName: a job was claimed whose name is not registered; it is released.
+	// WarningUnknownName: a job has no handler and was released.
 	WarningUnknownName WarningKind = "unknownName"
-	// WarningUnavailable: calls have failed several times in a row, and are sent again.
+	// WarningUnavailable: calls fail several times in a row and are retried.
 	WarningUnavailable WarningKind = "unavailable"
-	// WarningStream: there is no stream of kills, so a kill aborts a handler only at its next heartbeat.
+	// WarningStream: the stream of kills can't be opened, so the next heartbeat notices a kill.
 	WarningStream WarningKind = "stream"
-	// WarningReport: the service refused a report about a job, and the worker cannot correct it.
+	// WarningReport: the service refused a report about a job, and the worker can't fix it.
 	WarningReport WarningKind = "report"
 )
 
-// Warning is something that needs attention but does not end the worker.
+// Warning is something that needs attention but doesn't stop the worker.
 type Warning struct {
 	Kind    WarningKind
 	Message string
-	// JobIDs of the jobs that it is about; may be empty.
+	// JobIDs are the IDs of the jobs concerned; may be empty.
 	JobIDs []string
 }
 
@@ -81,7 +81,7 @@ func NewWorker(client *Client, options WorkerOptions) *Worker {
 		options.Drain = 25 * time.Second
 	}
 	if options.WorkerID == "" {
-		host, _ := os.Hostname() // Without a name, the process id alone is shown.
+		host, _ := os.Hostname() // Without a name, only the process ID is shown.
 		options.WorkerID = fmt.Sprintf("%s-%d", host, os.Getpid())
 	}
 	if options.Logger == nil {
@@ -90,23 +90,23 @@ func NewWorker(client *Client, options WorkerOptions) *Worker {
 	return &Worker{client: client, options: options, handlers: map[string]untypedHandler{}}
 }
 
-// On registers the handler of a name. Like [net/http.Handle], it panics when the name is empty or registered already.
+// On registers the handler for a name. Like [net/http.Handle], it panics if the name is empty or already registered.
 // Call it before Run.
 func On[P, R any](w *Worker, name string, handler Handler[P, R]) {
 	if name == "" || w.handlers[name] != nil {
-		panic(fmt.Sprintf("yardmaster: the name %q is empty or has a handler already", name))
+		panic(fmt.Sprintf("yardmaster: the name %q is empty or already has a handler", name))
 	}
 	w.handlers[name] = untyped(handler)
 }
 
-// Run works until the context is canceled, or until SIGTERM or SIGINT; then it drains, and returns nil.
+// Run runs the worker until the context is canceled or SIGTERM or SIGINT arrives, then drains it and returns nil.
 //
 //	first signal    no more polls, heartbeats continue
-//	after Drain     handlers are aborted with [ErrDraining], and have 5 s
-//	then            the remaining jobs are released
-//	second signal   all jobs are released at once
+//	after Drain     handlers are aborted with [ErrDraining] and get 5 s
+//	then            the remaining jobs are released without using up an attempt
+//	second signal   all jobs are released immediately
 //
-// It returns an error only when an operator must act: the API key is refused, or the service refuses the polls.
+// It returns an error only if someone has to act: the service refuses the API key or the polls.
 func (w *Worker) Run(ctx context.Context) error {
 	if len(w.handlers) == 0 {
 		return errors.New("yardmaster: no handler is registered; call yardmaster.On before Run")
@@ -115,7 +115,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return errors.New("yardmaster: a worker can have handlers for at most 100 names")
 	}
 	if !w.isRunning.CompareAndSwap(false, true) {
-		return errors.New("yardmaster: the worker is running already")
+		return errors.New("yardmaster: the worker is already running")
 	}
 	defer w.isRunning.Store(false)
 

@@ -21,7 +21,7 @@ import (
 
 type rawJob = Job[json.RawMessage]
 
-func TestSendsTheTokenAndTheWorkerIDWithEachCall(t *testing.T) {
+func TestEachCallCarriesTheDeliveryTokenAndTheWorkerID(t *testing.T) {
 	f := newFakeService(t)
 	w := f.work(WorkerOptions{WorkerID: "w1"}, func(_ context.Context, j *rawJob) (any, error) {
 		return map[string]int{"n": j.Attempt}, nil
@@ -37,7 +37,7 @@ func TestSendsTheTokenAndTheWorkerIDWithEachCall(t *testing.T) {
 	expect(t, "poll", first.body, `{"count":10,"types":["ok"],"waitSeconds":20,"workerId":"w1"}`)
 }
 
-func TestAPanicFailsTheJobAndTheWorkerGoesOn(t *testing.T) {
+func TestAPanicFailsTheJobAndTheWorkerContinues(t *testing.T) {
 	f := newFakeService(t)
 	w := f.work(WorkerOptions{Concurrency: 1}, func(_ context.Context, j *rawJob) (any, error) {
 		switch j.ID {
@@ -58,7 +58,7 @@ func TestAPanicFailsTheJobAndTheWorkerGoesOn(t *testing.T) {
 	w.drained(t)
 }
 
-func TestAPayloadThatDoesNotFitMakesTheJobDead(t *testing.T) {
+func TestAPayloadThatDoesNotMatchMakesTheJobDead(t *testing.T) {
 	f := newFakeService(t)
 	worker := NewWorker(f.client, WorkerOptions{IgnoreSignals: true})
 	On(worker, "ok", func(context.Context, *Job[struct{ Image string }]) (any, error) {
@@ -76,7 +76,7 @@ func TestAPayloadThatDoesNotFitMakesTheJobDead(t *testing.T) {
 	expect(t, "error", <-ended, nil)
 }
 
-func TestAResultThatIsNoJSONMakesTheJobDead(t *testing.T) {
+func TestAResultThatIsNotJSONMakesTheJobDead(t *testing.T) {
 	f := newFakeService(t)
 	w := f.work(WorkerOptions{}, func(context.Context, *rawJob) (any, error) { return []any{1, make(chan int)}, nil })
 	f.put("a")
@@ -87,7 +87,7 @@ func TestAResultThatIsNoJSONMakesTheJobDead(t *testing.T) {
 	expect(t, "warned", w.warned(WarningFailed), true)
 }
 
-func TestWithAutoAckNoAckIsSent(t *testing.T) {
+func TestAWorkerWithAutoAckSendsNoAcks(t *testing.T) {
 	f := newFakeService(t)
 	w := f.work(WorkerOptions{AutoAck: true}, nil)
 	f.put("a")
@@ -107,7 +107,7 @@ func TestAJobWithAnUnknownNameIsReleased(t *testing.T) {
 	expect(t, "others", len(f.of("a", "ack", "fail", "complete")), 0)
 }
 
-func TestARefusedKeyEndsTheWorker(t *testing.T) {
+func TestRunReturnsAnErrorWhenTheKeyIsRefused(t *testing.T) {
 	for _, suffix := range []string{"/poll", "/settle"} {
 		f := newFakeService(t)
 		f.intercept = func(w http.ResponseWriter, path, _ string) bool {
@@ -122,7 +122,7 @@ func TestARefusedKeyEndsTheWorker(t *testing.T) {
 	}
 }
 
-func TestAnIncompleteResponseOfSettleIsSentAgain(t *testing.T) {
+func TestASettleCallWithAnIncompleteResponseIsRetried(t *testing.T) {
 	f := newFakeService(t)
 	var times atomic.Int32
 	f.intercept = func(w http.ResponseWriter, path, _ string) bool {
@@ -164,7 +164,7 @@ func TestOneInvalidResultOfManyFailsOnlyItsJob(t *testing.T) {
 	expect(t, "warned", w.warned(WarningFailed), true)
 }
 
-func TestOneSignalThatAlsoCancelsTheContextDrains(t *testing.T) {
+func TestASignalThatAlsoCancelsTheContextDrains(t *testing.T) {
 	f := newFakeService(t)
 	started, proceed := make(chan struct{}), make(chan struct{})
 	worker := NewWorker(f.client, WorkerOptions{Drain: time.Hour})
@@ -204,7 +204,7 @@ func TestASecondSignalReleasesTheJobs(t *testing.T) {
 	<-started
 	for range 2 {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
-		time.Sleep(20 * time.Millisecond) // The system merges signals that are pending at once.
+		time.Sleep(20 * time.Millisecond) // The system merges signals that are pending at the same time.
 	}
 	expect(t, "error", w.end(t), nil)
 	expect(t, "reason", *f.await("a", "release").Reason, "worker stops")
@@ -228,7 +228,7 @@ func TestAWorkerLeavesNoGoroutines(t *testing.T) {
 	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
 }
 
-func TestRunNeedsAHandlerAndRunsOnce(t *testing.T) {
+func TestRunRefusesAWorkerWithoutHandlersAndASecondRun(t *testing.T) {
 	f := newFakeService(t)
 	if err := NewWorker(f.client, WorkerOptions{}).Run(context.Background()); err == nil {
 		t.Fatal("a worker without handlers runs")
@@ -258,7 +258,7 @@ func TestOneInvalidOutcomeDoesNotHoldUpTheReleaseOfTheOthers(t *testing.T) {
 	}
 	w := f.work(WorkerOptions{Drain: time.Hour}, func(_ context.Context, j *rawJob) (any, error) {
 		if j.ID == "x" {
-			// While a poll waits, the outcome goes with a call of its own.
+			// While a poll waits, the outcome is sent in a separate call.
 			eventually(t, "the next poll waits", func() bool { return len(f.callsTo("/poll")) > 1 })
 			return "bad", nil
 		}
@@ -282,7 +282,7 @@ func TestOneInvalidOutcomeDoesNotHoldUpTheReleaseOfTheOthers(t *testing.T) {
 		`{"name":"InvalidResult","message":"The service refuses the result: text of INVALID_REQUEST"}`)
 }
 
-func TestAWorkerWhoseKeyIsLimitedWaitsForRetryAfterAndLosesNoOutcome(t *testing.T) {
+func TestARateLimitedWorkerHonorsRetryAfterAndLosesNoOutcome(t *testing.T) {
 	f := newFakeService(t)
 	var mu sync.Mutex
 	times := map[string][]time.Time{}
@@ -307,7 +307,7 @@ func TestAWorkerWhoseKeyIsLimitedWaitsForRetryAfterAndLosesNoOutcome(t *testing.
 		}
 		return false
 	}
-	// A heartbeat is due after 0.1 s, and Retry-After is longer than the half of that.
+	// A heartbeat is due after 0.1 s, and Retry-After is longer than half of that.
 	f.put("a", func(job *wire.ClaimedJob) { job.TimeoutSeconds = 0.3 })
 	f.work(WorkerOptions{}, func(ctx context.Context, _ *Job[json.RawMessage]) (any, error) {
 		eventually(t, "two heartbeats", func() bool { return len(sent("keepalive")) > 1 })

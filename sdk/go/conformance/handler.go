@@ -14,7 +14,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// step has one field, which says what a handler does.
+// step has one field set, which says what the handler does.
 type step struct {
 	Return       json.RawMessage `json:"return"`
 	Throw        *string         `json:"throw"`
@@ -43,7 +43,7 @@ type step struct {
 	Odd  string `json:"odd"`
 }
 
-// attempts has the steps of each run of a handler; the last one repeats.
+// attempts has the steps for each run of a handler; the last list repeats.
 type attempts struct {
 	mu    sync.Mutex
 	steps [][]step
@@ -83,7 +83,7 @@ func handlerOf(runs *attempts) yardmaster.Handler[json.RawMessage, any] {
 		printEvent("handler", object{
 			"jobId": j.ID, "name": j.Name, "attempt": j.Attempt, "payload": j.Payload, "checkpoint": j.Checkpoint,
 		})
-		// A handler that waits for ctx may return before the function that is called after it.
+		// A handler that waits for ctx may return before the function that AfterFunc calls.
 		printAborted := sync.OnceFunc(func() {
 			printEvent("aborted", object{"jobId": j.ID, "reason": reasons[context.Cause(ctx)]})
 		})
@@ -103,7 +103,7 @@ func handlerOf(runs *attempts) yardmaster.Handler[json.RawMessage, any] {
 	}
 }
 
-// do carries out a step. ends says whether it ends the handler.
+// do runs a step. ends reports whether it ends the handler.
 func (s step) do(ctx context.Context, j *job) (result any, ends bool, err error) {
 	switch {
 	case s.Return != nil:

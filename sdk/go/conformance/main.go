@@ -1,4 +1,4 @@
-// Command conformance is the program that the conformance scenarios drive: it reads commands as lines of JSON, and
+// Command conformance is the program that the conformance scenarios drive: it reads commands as lines of JSON and
 // prints what happens. See sdk/conformance/README.md.
 package main
 
@@ -92,7 +92,7 @@ func main() {
 			default:
 				go p.do(line)
 			}
-		case <-signals: // The worker gets it too.
+		case <-signals: // The worker also gets it.
 			go func() {
 				workers.Wait()
 				close(ended)

@@ -9,7 +9,7 @@ import (
 	yardmaster "github.com/yardmaster/yardmaster/sdk/go"
 )
 
-// fault is an error type as many are: its Error method panics for a nil pointer.
+// fault is like many error types: its Error method panics for a nil pointer.
 type fault struct{ text string }
 
 func (f *fault) Error() string { return f.text }
@@ -23,7 +23,7 @@ type node struct{ Self *node }
 
 var long = strings.Repeat("é\n", 100_000)
 
-// odd makes a mistake of a handler: what it returns, and whether that ends it.
+// odd makes a handler's mistake. It returns what the handler returns, and whether that ends it.
 func odd(j *job, what string) (result any, ends bool, err error) {
 	switch what {
 	case "resultNaN":
@@ -62,6 +62,6 @@ func odd(j *job, what string) (result any, ends bool, err error) {
 	case "eventNaN":
 		return nil, false, j.Event(map[string]any{"n": math.NaN()})
 	default:
-		return nil, true, yardmaster.NonRetryable(errors.New("there is no mistake " + what))
+		return nil, true, yardmaster.NonRetryable(errors.New("unknown mistake: " + what))
 	}
 }

@@ -15,7 +15,7 @@ type newJob struct {
 	Options createOptions   `json:"options"`
 }
 
-// createOptions has the names of the API.
+// createOptions has the field names of the API.
 type createOptions struct {
 	DelaySeconds       float64             `json:"delaySeconds"`
 	MaxRetries         *int                `json:"maxRetries"`
@@ -62,7 +62,7 @@ func (o createOptions) forSDK(idempotencyKey string) *yardmaster.CreateOptions {
 
 type producer struct{ client *yardmaster.Client }
 
-// do carries out a command, and prints its outcome.
+// do runs a command and prints its outcome.
 func (p *producer) do(c command) {
 	event, fields, err := p.outcomeOf(context.Background(), c)
 	if err != nil {
@@ -120,7 +120,7 @@ func (p *producer) outcomeOf(ctx context.Context, c command) (string, object, er
 		}
 		return "streamToken", object{"token": made.Token}, nil
 	default:
-		return "", nil, errors.New("there is no such command: " + c.Do)
+		return "", nil, errors.New("unknown command: " + c.Do)
 	}
 }
 

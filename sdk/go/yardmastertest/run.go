@@ -1,4 +1,4 @@
-// Package yardmastertest runs handlers in tests without a service, and records what they report.
+// Package yardmastertest calls handlers in tests without a service and records what they report.
 //
 //	run := yardmastertest.Run(ctx, resize, Resize{Image: "cat.png"}, yardmastertest.Options{})
 //	if run.Status != yardmastertest.Completed || run.Result.Bytes != 7 { … }
@@ -21,9 +21,9 @@ import (
 // Default limit of the service (MAX_PAYLOAD_BYTES).
 const maxResultBytes = 262_144
 
-// Options says what the handler finds. Fields at their zero value get their default.
+// Options describes the job that the handler gets. Fields with their zero value get their default.
 type Options struct {
-	// Checkpoint of an earlier attempt. Default: none.
+	// Checkpoint saved by an earlier attempt. Default: none.
 	Checkpoint any
 	// Attempt is the number of the attempt. Default: 1.
 	Attempt int
@@ -31,44 +31,44 @@ type Options struct {
 	Name string
 }
 
-// Status says what became of the job.
+// Status is the status of the job after the handler.
 type Status string
 
 // Statuses of a job after its handler.
 const (
 	// Completed: the handler returned a result.
 	Completed Status = "completed"
-	// Failed: the attempt failed, and the service would attempt the job again while retries are left.
+	// Failed: the attempt failed, and the service would retry the job while retries are left.
 	Failed Status = "failed"
-	// Dead: the attempt failed with a non-retryable error, or its result cannot be stored.
+	// Dead: the attempt failed with a non-retryable error, or its result can't be stored.
 	Dead Status = "dead"
-	// Released: the handler gave the job back.
+	// Released: the handler released the job.
 	Released Status = "released"
-	// Aborted: the context of the test was canceled with [yardmaster.ErrKilled] or another reason for which the
-	// worker ignores what the handler returns.
+	// Aborted: the context of the test was canceled with [yardmaster.ErrKilled] or another reason for which a worker
+	// ignores what the handler returns.
 	Aborted Status = "aborted"
 )
 
-// Recording is what a handler returned and reported.
+// Recording has what a handler returned and reported.
 type Recording[R any] struct {
 	Status Status
 	// Result of the handler; its zero value unless Status is Completed.
 	Result R
-	// Err is what the handler returned, or why its result cannot be stored.
+	// Err is the error that the handler returned, or why its result can't be stored.
 	Err error
-	// Delay before the next attempt, of RetryAfter or Release; 0 without one.
+	// Delay of the retry or the release; 0 without one.
 	Delay time.Duration
 	// Reason of a release.
 	Reason string
-	// Progress has every report, also those that a worker would leave out because a newer one follows.
+	// Progress has every report, including those that a worker would skip for a newer one.
 	Progress []wire.Progress
-	// Checkpoints, Events and EphemeralEvents are JSON, in their order.
+	// Checkpoints, Events and EphemeralEvents are JSON, in order.
 	Checkpoints, Events, EphemeralEvents []json.RawMessage
 	Logs                                 []yardmaster.LogEntry
 }
 
-// Run calls a handler with a payload, which goes through JSON as it does in the service. To abort the handler, cancel
-// the context with one of the reasons, for example [yardmaster.ErrKilled]. A panic of the handler is not recovered.
+// Run calls a handler with a payload, which is encoded and decoded as JSON as with a service. To abort the handler, cancel
+// the context with a reason such as [yardmaster.ErrKilled]. A panic of the handler is not recovered.
 func Run[P, R any](
 	ctx context.Context, handler yardmaster.Handler[P, R], payload P, options Options,
 ) *Recording[R] {
@@ -83,7 +83,7 @@ func Run[P, R any](
 		job.Checkpoint = mustJSON(options.Checkpoint, "checkpoint")
 	}
 	if err := json.Unmarshal(mustJSON(payload, "payload"), &job.Payload); err != nil {
-		panic(fmt.Sprintf("yardmastertest: the payload cannot be read again: %v", err))
+		panic(fmt.Sprintf("yardmastertest: the payload can't be decoded: %v", err))
 	}
 	recorded := &recorder{}
 	result, err := yardmaster.Call(ctx, handler, job, recorded)

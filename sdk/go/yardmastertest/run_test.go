@@ -10,7 +10,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/yardmastertest"
 )
 
-func TestAResultThatCannotBeStoredIsRefusedAsByTheWorker(t *testing.T) {
+func TestAResultThatCannotBeStoredFailsAsInAWorker(t *testing.T) {
 	for _, each := range []struct {
 		result any
 		want   string

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Limits of an error. The service takes 64 KB of JSON; lists and dashboards show many.
+// Limits of an error. The service accepts 64 KB of JSON, but lists and dashboards show many errors.
 const (
 	maxErrorBytes = 32_768
-	// Characters of a message, and half of those of a stack. They are halved until the error fits.
+	// Maximum length of a message and half that of a stack, in characters. Halved until the error fits.
 	maxCharacters = 8_192
 	minCharacters = 64
 	maxName       = 200
 	maxErrors     = 10
 	maxLevels     = 5
-	// Errors in which a NonRetryable, RetryAfter or Released is looked for. It ends the search in a cycle.
+	// Maximum number of wrapped errors to search for a NonRetryable, RetryAfter or Released. It ends the search in a cycle.
 	maxWrapped = 1_000
 )
 
@@ -27,7 +27,7 @@ const (
 	plainName = "Error"
 )
 
-// Error is the error of an attempt, as it is stored.
+// Error is the stored error of an attempt.
 type Error struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
@@ -39,7 +39,7 @@ type Error struct {
 // json returns the error as JSON of at most 32 KB.
 func (e *Error) json() json.RawMessage {
 	for limit := maxCharacters; ; limit /= 2 {
-		body, _ := marshal(e.cut(limit)) // Texts are always JSON.
+		body, _ := marshal(e.cut(limit)) // Strings can always be encoded.
 		if len(body) <= maxErrorBytes || limit <= minCharacters {
 			return body
 		}
@@ -54,7 +54,7 @@ func (e *Error) cut(limit int) *Error {
 	return short
 }
 
-// cut makes a text valid, and shortens it to a number of characters.
+// cut shortens a text to a number of characters and makes it valid UTF-8.
 func cut(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	count, end := 0, 0
@@ -70,14 +70,14 @@ func cut(text string, limit int) string {
 	return text
 }
 
-// errorIn reads an error that this package has written.
+// errorIn decodes an error that this package has encoded.
 func errorIn(stored json.RawMessage) *Error {
 	e := &Error{}
 	_ = json.Unmarshal(stored, e)
 	return e
 }
 
-// Trace returns the error of an outcome with its stack and its causes, for people.
+// Trace returns the error of an outcome with its stack and causes, for people.
 func Trace(stored json.RawMessage) string { return errorIn(stored).trace() }
 
 func (e *Error) trace() string {
@@ -91,7 +91,7 @@ func (e *Error) trace() string {
 	return strings.Join(lines, "\n")
 }
 
-// describe returns an error with what it wraps. NonRetryable and RetryAfter are left out.
+// describe returns an error and what it wraps, without NonRetryable and RetryAfter.
 func describe(err error) *Error {
 	err = withoutControl(err)
 	d := &describer{seen: map[error]bool{}}
@@ -106,7 +106,7 @@ type describer struct {
 }
 
 func (d *describer) isNew(err error) bool {
-	if !reflect.ValueOf(err).Comparable() { // The count and the levels end a cycle of such errors.
+	if !reflect.ValueOf(err).Comparable() { // The limits end a cycle of such errors.
 		return true
 	}
 	isNew := !d.seen[err]
@@ -126,8 +126,8 @@ func (d *describer) describe(err error, text string, level int) *Error {
 	return described
 }
 
-// causesOf returns the errors that an error wraps. One that adds neither a text nor a type is replaced by what it wraps, and
-// so is the value of a panic, which describes the panic.
+// causesOf returns the errors that an error wraps. An error that adds neither a text nor a type is replaced by what it
+// wraps, and so is the value of a panic, which already describes the panic.
 func (d *describer) causesOf(err error, outer string, level int) (causes []*Error) {
 	wrapped, isGroup := unwrap(err)
 	_, isPanic := err.(*Panic)
@@ -146,8 +146,7 @@ func (d *describer) causesOf(err error, outer string, level int) (causes []*Erro
 	return causes
 }
 
-// nameOf returns the type of an error; that of a panic is the one of its value, if that is an error with a type that says
-// something.
+// nameOf returns the type of an error. For a panic, it is the type of the value if that is an error with a meaningful type.
 func nameOf(err error) string {
 	if panicked, ok := err.(*Panic); ok {
 		if name := nameOf(withoutControl(panicked.Unwrap())); name != plainName && name != "<nil>" {
@@ -163,7 +162,7 @@ func nameOf(err error) string {
 	}
 }
 
-// textOf calls a method of the user, which may panic, for example that of a nil pointer.
+// textOf calls a user's method, which may panic, for example for a nil pointer.
 func textOf(err error) (text string) {
 	defer func() {
 		if recover() == nil {
@@ -171,15 +170,15 @@ func textOf(err error) (text string) {
 		}
 		text = unreadable
 		if value := reflect.ValueOf(err); value.Kind() == reflect.Pointer && value.IsNil() {
-			text = nilPointer // Which is not a nil error.
+			text = nilPointer // A nil pointer in a non-nil error.
 		}
 	}()
 	return err.Error()
 }
 
-// unwrap returns what an error wraps, and whether it is a group. The method is one of the user.
+// unwrap returns what an error wraps, and whether it is a group. It calls a user's method.
 func unwrap(err error) (wrapped []error, isGroup bool) {
-	defer func() { _ = recover() }() // Then it wraps nothing.
+	defer func() { _ = recover() }() // After a panic, it wraps nothing.
 	switch err := err.(type) {
 	case interface{ Unwrap() error }:
 		return []error{err.Unwrap()}, false
@@ -189,7 +188,7 @@ func unwrap(err error) (wrapped []error, isGroup bool) {
 	return nil, false
 }
 
-// wrappedIn returns an error and all that it wraps, the outermost first.
+// wrappedIn returns an error and everything it wraps, outermost first.
 func wrappedIn(err error) []error {
 	all := []error{err}
 	for i := 0; i < len(all) && i < maxWrapped; i++ {
@@ -203,7 +202,7 @@ func wrappedIn(err error) []error {
 	return all
 }
 
-// withoutControl returns the error inside of NonRetryable and RetryAfter.
+// withoutControl returns the error inside NonRetryable and RetryAfter.
 func withoutControl(err error) error {
 	for {
 		switch outer := err.(type) {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Panic is the error of a function that has panicked.
+// Panic is the error of a function that panicked.
 type Panic struct {
 	value any
 	// stack has the frames of the handler, innermost first.
 	stack string
 }
 
-// Error returns the text of the value. That of a value with parts is its JSON, which ends even if the value contains itself.
+// Error returns the text of the value. A composite value is shown as JSON, which is finite even if it contains itself.
 func (e *Panic) Error() string {
 	switch value := e.value.(type) {
 	case error:
@@ -38,7 +38,7 @@ func (e *Panic) Unwrap() error {
 	return err
 }
 
-// Isolated calls a function in a goroutine of its own, so that neither a panic nor [runtime.Goexit] ends the worker.
+// Isolated calls a function in a new goroutine, so that neither a panic nor [runtime.Goexit] ends the worker.
 func Isolated[R any](call func() (R, error)) (result R, err error) {
 	ended := make(chan struct{})
 	go func() {

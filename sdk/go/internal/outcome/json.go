@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// The service closes the connection in the middle of a body above some 20 MB, so the call would be sent again forever.
+// Bodies over about 20 MB would be retried forever, because the service closes the connection in the middle of them.
 const maxBytes = 16_000_000
 
-// tooLargeError is the error of a value that cannot be sent.
+// tooLargeError is the error for a value that is too large to send.
 type tooLargeError struct {
 	root string
 	size int
@@ -27,20 +27,20 @@ func (e *tooLargeError) Error() string {
 		e.root, grouped(e.size))
 }
 
-// IsTooLarge reports whether the error of Stored is about the size of the value.
+// IsTooLarge reports whether an error of Stored is about the size of the value.
 func IsTooLarge(err error) bool {
 	_, ok := err.(*tooLargeError)
 	return ok
 }
 
-// JSON returns a value as JSON. The error says which part of the value is none, as in "result.items[2].price is NaN".
-// The root is the name of the value there.
+// JSON encodes a value. The error names the part that can't be encoded, such as "result.items[2].price is NaN", where
+// root is the name of the value.
 func JSON(value any, root string) (json.RawMessage, error) {
 	body, err := marshal(value)
 	if err != nil {
 		return nil, errors.New(faultOf(reflect.ValueOf(value), root, err, map[pointer]bool{}, 0))
 	}
-	// Go writes this for what is not UTF-8, and a valid U+FFFD as it is.
+	// Go writes this for invalid UTF-8, but a valid U+FFFD unescaped.
 	if bytes.Contains(body, []byte(`\ufffd`)) {
 		if path := invalidTextIn(reflect.ValueOf(value), root, 0); path != "" {
 			return nil, errors.New(path + " is not valid UTF-8")
@@ -49,7 +49,7 @@ func JSON(value any, root string) (json.RawMessage, error) {
 	return body, nil
 }
 
-// invalidTextIn returns the path of the first text that is not UTF-8, or of the map that has it as a key; "" without one.
+// invalidTextIn returns the path of the first string that isn't UTF-8, or of the map that has it as a key; "" without one.
 func invalidTextIn(value reflect.Value, path string, depth int) string {
 	texts := []reflect.Value{value}
 	if value.Kind() == reflect.Map {
@@ -70,7 +70,7 @@ func invalidTextIn(value reflect.Value, path string, depth int) string {
 	return found
 }
 
-// Stored returns a value as JSON that can be sent as part of a call.
+// Stored encodes a value as JSON that can be sent as part of a call.
 func Stored(value any, root string) (json.RawMessage, error) {
 	body, err := JSON(value, root)
 	if err == nil && len(body) > maxBytes {
@@ -79,7 +79,7 @@ func Stored(value any, root string) (json.RawMessage, error) {
 	return body, err
 }
 
-// marshal encodes a value as the service does, without \u003c for "<". The value may have methods that panic.
+// marshal encodes a value as the service does, without \u003c for "<". Methods of the value may panic.
 func marshal(value any) (body json.RawMessage, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -93,17 +93,18 @@ func marshal(value any) (body json.RawMessage, err error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
-// pointer is one on the path from the root. A pointer to a struct and one to its first field have the same address.
+// pointer identifies a pointer on the path from the root. The type tells a struct from its first field, which has the same
+// address.
 type pointer struct {
 	kind    reflect.Type
 	address uintptr
 }
 
-// The service takes 64 levels. Each further one would make the search for a fault slower than the one above it.
+// The service accepts 64 levels. Each level makes the search for a fault slower.
 const maxDepth = 64
 
-// faultOf returns the path of the first part that cannot be encoded, and why. It encodes parts until one fails, which is
-// slow, but happens only after the whole has failed.
+// faultOf returns the path of the first part that can't be encoded, and why. It encodes part after part until one fails:
+// slow, but only done after encoding the whole has failed.
 func faultOf(value reflect.Value, path string, err error, above map[pointer]bool, depth int) string {
 	if depth > maxDepth {
 		return path + " contains a value that " + reasonOf(err)
@@ -117,7 +118,7 @@ func faultOf(value reflect.Value, path string, err error, above map[pointer]bool
 		defer delete(above, at)
 	}
 	forEachPart(value, func(step string, part reflect.Value) bool {
-		if !part.CanInterface() { // JSON leaves private fields out.
+		if !part.CanInterface() { // JSON omits unexported fields.
 			return true
 		}
 		if _, fault := marshal(part.Interface()); fault != nil {
@@ -161,7 +162,7 @@ var (
 	identifier    = regexp.MustCompile(`^\w+$`)
 )
 
-// forEachPart calls a function with the parts of a value and the steps to them, until it returns false.
+// forEachPart calls a function with each part of a value and the path step to it, until it returns false.
 func forEachPart(value reflect.Value, visit func(step string, part reflect.Value) bool) {
 	if !value.IsValid() || value.Type().Implements(marshaler) || value.Type().Implements(textMarshaler) {
 		return

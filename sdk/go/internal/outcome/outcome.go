@@ -1,4 +1,4 @@
-// Package outcome decides what a worker reports when a handler has ended.
+// Package outcome decides what a worker reports when a handler returns.
 package outcome
 
 import (
@@ -23,12 +23,12 @@ const (
 )
 
 const (
-	maxReason = 1_000 // Characters; the service takes 64 KB of JSON.
-	// Characters of the name of an error that replaces a refused one.
+	maxReason = 1_000 // In characters; the service accepts 64 KB of JSON.
+	// Maximum length of the name in an error that replaces a refused one, in characters.
 	maxReplacedName = 100
 )
 
-// NonRetryable is an error after which the job is dead.
+// NonRetryable is an error that makes the job dead.
 type NonRetryable struct{ Err error }
 
 func (e *NonRetryable) Error() string { return e.Err.Error() }
@@ -43,7 +43,7 @@ type RetryAfter struct {
 func (e *RetryAfter) Error() string { return e.Err.Error() }
 func (e *RetryAfter) Unwrap() error { return e.Err }
 
-// Released gives the job back without an attempt.
+// Released puts the job back in the queue without using up an attempt.
 type Released struct {
 	Delay  time.Duration
 	Reason string
@@ -51,7 +51,7 @@ type Released struct {
 
 func (e *Released) Error() string { return fmt.Sprintf("the job is released for %s", e.Delay) }
 
-// Of returns the outcome of a handler that has returned, whatever it has returned. The job and its token are not set.
+// Of returns the outcome of a handler, whatever it returned. The job and its token are not set.
 func Of(result any, err error) wire.Outcome {
 	made, failure := Isolated(func() (wire.Outcome, error) { return of(result, err), nil })
 	switch {
@@ -93,13 +93,13 @@ func of(result any, err error) wire.Outcome {
 	return failed
 }
 
-// IsUnexpected reports whether an outcome is a failure that the handler has not chosen.
+// IsUnexpected reports whether an outcome is a failure that the handler didn't choose.
 func IsUnexpected(o wire.Outcome) bool {
 	isChosen := o.Retryable != nil || o.RetryAfterSeconds != nil
 	return o.Action == Fail && (!isChosen || errorIn(o.Error).Name == invalidResultName)
 }
 
-// OfRelease returns the outcome that gives a job back.
+// OfRelease returns the outcome that releases a job.
 func OfRelease(delay time.Duration, reason string) wire.Outcome {
 	released := wire.Outcome{Action: Release}
 	if reason != "" {
@@ -115,15 +115,15 @@ func OfRelease(delay time.Duration, reason string) wire.Outcome {
 
 const invalidResultName = "InvalidResult"
 
-// invalidResult returns the failure of an attempt whose result cannot be stored, which is the same at the next one.
+// invalidResult returns the failure of an attempt whose result can't be stored. A retry would return the same.
 func invalidResult(message string) wire.Outcome {
 	return wire.Outcome{
 		Action: Fail, Retryable: new(bool), Error: (&Error{Name: invalidResultName, Message: message}).json(),
 	}
 }
 
-// InsteadOf returns what to send instead of an outcome that the service has refused with 400 or 413: an outcome that it
-// cannot refuse. It returns false for a report that ends no attempt.
+// InsteadOf replaces an outcome that the service refused with 400 or 413 by one whose content it accepts. It returns false
+// for a report that doesn't end an attempt.
 func InsteadOf(o wire.Outcome, status int, refusal string) (wire.Outcome, bool) {
 	var instead wire.Outcome
 	switch o.Action {
@@ -151,7 +151,7 @@ func InsteadOf(o wire.Outcome, status int, refusal string) (wire.Outcome, bool) 
 	return instead, true
 }
 
-// grouped writes a number as 1,234,567.
+// grouped formats a number as 1,234,567.
 func grouped(number int) string {
 	digits := strconv.Itoa(number)
 	for i := len(digits) - 3; i > 0; i -= 3 {

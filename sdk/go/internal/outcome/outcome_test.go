@@ -25,7 +25,7 @@ type panics struct{}
 func (panics) Error() string { panic("Error panics") }
 func (panics) Unwrap() error { panic("Unwrap panics") }
 
-// group is not comparable, and may contain itself.
+// group isn't comparable, and may contain itself.
 type group struct{ members []error }
 
 func (g group) Error() string   { return "group" }
@@ -53,7 +53,7 @@ func expect(t *testing.T, what string, got, want any) {
 	}
 }
 
-func TestAnErrorHasItsTypeItsTextAndItsCauses(t *testing.T) {
+func TestAStoredErrorHasItsTypeMessageAndCauses(t *testing.T) {
 	typed := &fault{"connection refused"}
 	for _, each := range []struct {
 		err  error
@@ -133,7 +133,7 @@ func TestALargeErrorIsCutUntilItFits(t *testing.T) {
 	expect(t, "characters", utf8.RuneCountInString(alone.Message), maxCharacters)
 }
 
-func TestAValueThatIsNoJSONIsNamed(t *testing.T) {
+func TestAValueThatIsNotJSONIsNamedByItsPath(t *testing.T) {
 	type item struct {
 		Price float64 `json:"price"`
 	}
@@ -179,7 +179,7 @@ func TestAValueThatIsNoJSONIsNamed(t *testing.T) {
 	expect(t, "body", fmt.Sprint(string(body), err), `{"raw":[1],"text":"a<b"}<nil>`)
 }
 
-func TestARefusedOutcomeIsReplacedByOneThatCannotBeRefused(t *testing.T) {
+func TestARefusedOutcomeIsReplacedByOneThatTheServiceAccepts(t *testing.T) {
 	token := "token"
 	complete := wire.Outcome{JobID: "a", DeliveryToken: &token, Action: Complete, Result: make([]byte, 300_012)}
 	failed, _ := InsteadOf(complete, 413, "result must be at most 262144 bytes of JSON")
@@ -200,7 +200,7 @@ func TestARefusedOutcomeIsReplacedByOneThatCannotBeRefused(t *testing.T) {
 	}
 }
 
-func TestAReasonIsCutAndValid(t *testing.T) {
+func TestAReasonIsCutToValidUTF8(t *testing.T) {
 	reason := *OfRelease(0, strings.Repeat("é\xff", 2_000)).Reason
 	expect(t, "characters", utf8.RuneCountInString(reason), maxReason)
 	expect(t, "is valid", utf8.ValidString(reason), true)
