@@ -1,11 +1,11 @@
-// The program of a language: it gets commands as lines of JSON on stdin, and prints events as lines of JSON on stdout.
+// Start the driver of a language, which reads commands as lines of JSON on stdin and prints events as lines of JSON.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Commands that start the programs. `npm run test:long -- conformance` builds that of Go, and installs what that of Python needs. */
+/** Commands that start the drivers. `npm run test:long -- conformance` builds the one in Go and installs what Python needs. */
 export const LANGUAGES = {
   TypeScript: [process.execPath, here('../typescript/conformance/driver.mjs')],
   Python: [here('../../.cache/sdk/python/bin/python'), here('../python/conformance/driver.py')],
@@ -13,7 +13,7 @@ export const LANGUAGES = {
 };
 
 /**
- * Start the program of a language.
+ * Start the driver of a language.
  *
  * @returns its `pid`; `events` so far; `send(command)`; `signal(name)`; `exited`, a promise of the exit code; `errors()`, its stderr;
  *   `kill()`
@@ -24,7 +24,7 @@ export function startDriver(language, env) {
   const events = [];
   let stderr = '';
   child.stderr.on('data', (chunk) => (stderr += chunk));
-  child.stdin.on('error', () => undefined); // Its exit code tells.
+  child.stdin.on('error', () => undefined); // The exit code reveals the failure.
   createInterface({ input: child.stdout }).on('line', (line) => {
     try {
       events.push(JSON.parse(line));

@@ -1,8 +1,8 @@
 // npm run test:long -- conformance [--language Go --only 'lost' --tenth 3 --write]
 //
-// Play every scenario with the SDK of every language, against a real service, through a proxy that loses, delays and
-// resets calls. The results are the table of docs/sdk-conformance.md: --write writes it; otherwise the run fails when the
-// table says something else. With --language, --only or --tenth, the table is left alone.
+// Run every scenario with the SDK of every language, against a real service, through a proxy that loses, delays and resets
+// calls. docs/sdk-conformance.md has a table of the results: --write updates it; otherwise the run fails if the table
+// differs. With --language, --only or --tenth, the table is not compared.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { LANGUAGES } from './driver.mjs';
@@ -40,7 +40,7 @@ const results = new Map();
 const keyOf = (scenario, language) => `${language}: ${scenario.name}`;
 let failed = 0;
 
-/** Play one scenario after the other, each lane on a service with a clock of its own. */
+/** Run scenarios sequentially. Each lane has a service with its own clock. */
 async function runLane(next) {
   const service = await startService();
   try {
@@ -67,7 +67,7 @@ if (options.only === '' && options.tenth === undefined && options.language.lengt
   const text = pageOf(groups, (scenario, language) => results.get(keyOf(scenario, language)));
   if (options.write) writeFileSync(page, text);
   else if (readFileSync(page, 'utf8') !== text) {
-    process.stdout.write('✗ docs/sdk-conformance.md says something else: npm run test:long -- conformance --write\n');
+    process.stdout.write('✗ docs/sdk-conformance.md is outdated: run npm run test:long -- conformance --write\n');
     failed++;
   }
 }

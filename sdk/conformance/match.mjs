@@ -1,9 +1,9 @@
-// Compare what was seen with what a scenario expects.
+// Compare what happened with what a scenario expects.
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * Whether a value has everything that is expected of it: an object may have more fields; a list and anything else must be
- * equal. `{"atLeast": n}`, `{"contains": text}` and `{"any": true}` stand for numbers, texts and values that vary.
+ * Return whether a value matches an expectation. An object may have more fields; everything else must be equal. Use
+ * `{"atLeast": n}`, `{"contains": text}` and `{"any": true}` for values that vary.
  */
 export function matches(expected, value) {
   if (!isObject(expected)) {
@@ -22,7 +22,7 @@ export function matches(expected, value) {
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether events contain these in this order; others may come in between. */
+/** Return whether events contain these in this order, possibly with others in between. */
 export function occursInOrder(expected, events) {
   let at = 0;
   for (const event of events) if (at < expected.length && matches(expected[at], event)) at++;

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 const OF_JOB =
   /^\/api\/v1\/jobs\/[^/]+\/(ack|keepalive|progress|checkpoint|event|complete|fail|release|logs|kill|claim)/;
 
-/** Return what a request asks for: the action of a call, and of each outcome in its body. */
+/** Return the actions of a request: the action of the call, and of each outcome in its body. */
 function actionsOf({ method, url }, body) {
   const path = url.split('?')[0];
   const one = OF_JOB.exec(path)?.[1];
@@ -30,11 +30,11 @@ function parse(body) {
   }
 }
 
-/** What a fault does with a request: `ask` sends it to the service and returns the response. */
+/** What each fault does with a request. `ask` sends it to the service and returns the response. */
 const FAULTS = {
   /** The service never gets the request. */
   'lose-request': ({ socket }) => socket.resetAndDestroy(),
-  /** The service carries it out, and the client never gets the response. */
+  /** The service handles the request, but the client never gets the response. */
   async 'swallow-next-reply'({ socket, ask }) {
     await ask();
     socket.resetAndDestroy();
@@ -66,7 +66,7 @@ const FAULTS = {
  * Start a proxy.
  *
  * @param upstream URL of the service
- * @param secret that must not be part of a URL, which others log
+ * @param secret a text that must not appear in a URL, because URLs are logged
  * @returns its `url`; `isSecretInUrl()`; `calls`, counts of actions so far; `add(fault)` with `{proxy, on, times, …}`; `clear()` and `close()`
  */
 export async function startProxy(upstream, secret) {
@@ -77,7 +77,7 @@ export async function startProxy(upstream, secret) {
   let faults = [];
   const sockets = new Set();
 
-  /** Return the next fault for a request, and count it down. */
+  /** Return the next fault for a request and count it down. */
   function faultFor(actions) {
     const fault = faults.find(({ on }) => on === 'any' || actions.includes(on));
     if (fault !== undefined && --fault.times <= 0) faults = faults.filter((each) => each !== fault);
@@ -88,7 +88,7 @@ export async function startProxy(upstream, secret) {
     for (const action of actions) calls[action] = (calls[action] ?? 0) + 1;
   }
 
-  /** Send a request to the service. @returns its response, whose body is not read yet */
+  /** Send a request to the service. @returns the response, with its body still unread */
   const send = ({ method, url, headers }, body, signal) =>
     new Promise((resolve, reject) => {
       const options = { hostname, port, agent, method, path: url, headers, signal };
@@ -107,7 +107,7 @@ export async function startProxy(upstream, secret) {
     const actions = actionsOf(req, body);
     count(actions);
     const fault = faultFor(actions);
-    const gone = new AbortController(); // The service must notice that a waiting client has gone.
+    const gone = new AbortController(); // The service must notice that a waiting client has disconnected.
     res.once('close', () => gone.abort());
     const reply = ({ status, headers, body: text }) => {
       const { 'transfer-encoding': _, connection: __, ...others } = headers;

@@ -1,27 +1,27 @@
-// Play one scenario with the program of one language.
+// Run one scenario with the driver of one language.
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDriver } from './driver.mjs';
 import { matches, occursInOrder } from './match.mjs';
 import { startProxy } from './proxy.mjs';
 import { API_KEY, until } from './service.mjs';
 
-/** Replace `"$a"` by the id of the job that a scenario calls `a`. */
+/** Replace `"$a"` by the ID of the job that the scenario calls `a`. */
 const withIds = (value, jobs) =>
   JSON.parse(JSON.stringify(value), (_, each) =>
     typeof each === 'string' && each.startsWith('$') && jobs[each.slice(1)] ? jobs[each.slice(1)] : each,
   );
 
-/** The steps of a scenario. Each gets its value, the whole step, and the state of the scenario. */
+/** The steps of a scenario. Each gets its value, the whole step and the state of the scenario. */
 const STEPS = {
-  /** Create a job, not through the SDK. */
+  /** Create a job without the SDK. */
   async create({ as = 'job', ...job }, _, { service, space, jobs }) {
     const { options, ...fields } = job;
     const created = await service.call('POST', `/spaces/${space}/jobs`, { ...fields, ...options });
     jobs[as] = created.id;
   },
-  /** Send a command to the program. */
+  /** Send a command to the driver. */
   sdk: async (command, _, { driver, jobs }) => driver.send(withIds(command, jobs)),
-  /** Break a call between the program and the service. */
+  /** Break a call between the driver and the service. */
   proxy: async (_, step, { proxy }) => proxy.add(step),
   async heal(_, __, { proxy }) {
     proxy.clear();
@@ -48,7 +48,7 @@ const STEPS = {
       async () => matches(withIds(fields, jobs), await service.call('GET', `/jobs/${jobs[job]}`)),
       `${job} is ${JSON.stringify(fields)}`,
     ),
-  /** Wait until the program has printed an event, or this many. */
+  /** Wait until the driver has printed an event, or this many. */
   untilEvent: ({ times = 1, ...event }, _, { driver, jobs }) =>
     until(
       () => {
@@ -57,13 +57,13 @@ const STEPS = {
       },
       `it prints ${JSON.stringify(event)}`,
     ),
-  /** Wait until so many calls were made. */
+  /** Wait until this many calls were made. */
   untilCalls: (calls, _, { proxy }) =>
     until(
       () => Object.entries(calls).every(([action, count]) => (proxy.calls[action] ?? 0) >= count),
-      `${JSON.stringify(calls)} calls are made`,
+      `${JSON.stringify(calls)} calls were made`,
     ),
-  /** Remember the id of a job that the program has created. */
+  /** Remember the ID of a job that the driver has created. */
   async created({ as, to = as }, _, { driver, jobs }) {
     const event = await until(
       () => driver.events.find((each) => each.as === as && each.event === 'created'),
@@ -74,7 +74,7 @@ const STEPS = {
   pauseMs: (ms) => delay(ms),
 };
 
-/** What a scenario may expect at its end. Each check returns a sentence, or null. */
+/** Checks at the end of a scenario. Each returns a sentence, or null if it passes. */
 const CHECKS = {
   calls: (expected, { proxy }) =>
     matches(expected, { ...zeros(expected), ...proxy.calls }) ? null : `calls were ${JSON.stringify(proxy.calls)}`,
@@ -97,7 +97,7 @@ const CHECKS = {
     const job = await service.call('GET', `/jobs/${jobs.job}`);
     return matches(expected, job) ? null : `the job was ${JSON.stringify(job)}`;
   },
-  /** Messages of the log of the job. */
+  /** Check the log messages of a job. */
   async logs(expected, { service, jobs }) {
     const { logs } = await service.call('GET', `/jobs/${jobs.job}/logs?after=0&limit=1000`);
     return matches(expected, logs) ? null : `the logs were ${JSON.stringify(logs).slice(0, 2_000)}`;
@@ -112,7 +112,7 @@ const zeros = (expected) => Object.fromEntries(Object.keys(expected).map((action
 
 let spaces = 0;
 
-/** Play a scenario. @returns why it failed; null when it passed */
+/** Run a scenario. @returns why it failed; null if it passed */
 export async function play({ worker, steps, expect }, language, service) {
   const space = `conformance-${process.pid}-${++spaces}`;
   const proxy = await startProxy(service.url, API_KEY);
@@ -130,7 +130,7 @@ export async function play({ worker, steps, expect }, language, service) {
         continue;
       }
       const name = Object.keys(step).find((each) => each in STEPS);
-      if (name === undefined) throw new Error(`there is no such step: ${JSON.stringify(step)}`);
+      if (name === undefined) throw new Error(`unknown step: ${JSON.stringify(step)}`);
       await STEPS[name](step[name], step, state);
     }
     const faults = proxy.isSecretInUrl() ? ['the API key was in a URL'] : [];

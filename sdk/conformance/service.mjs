@@ -1,4 +1,4 @@
-// The service that scenarios run against: a standalone, by default with a clock that only a scenario advances.
+// The service for scenarios: a standalone, by default with a clock that only the scenario advances.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ const MAIN = fileURLToPath(new URL('../../apps/standalone/dist/main.js', import.
 export const API_KEY = 'key-of-the-conformance-tests-of-yardmaster';
 const PATIENCE_MS = 180_000;
 
-/** Wait until a condition is true. @throws with the text, if it never is */
+/** Wait until a condition is true. @throws an error with the text if it never is */
 export async function until(condition, what) {
   for (const end = Date.now() + PATIENCE_MS; ; await delay(15)) {
     const value = await condition();
@@ -22,7 +22,7 @@ export async function until(condition, what) {
 /**
  * Start a service.
  *
- * @param clock `manual`, or `redis` for one that follows the time
+ * @param clock `manual`, or `redis` for a clock that follows the time
  * @returns its `url`, `call(method, path, body)`, `advance(seconds)` and `stop()`
  */
 export async function startService(clock = 'manual') {

@@ -1,4 +1,4 @@
-// The page with the results of every scenario.
+// Generate the page with the results of every scenario.
 import { LANGUAGES } from './driver.mjs';
 
 const languages = Object.keys(LANGUAGES);
@@ -11,7 +11,7 @@ const titleOf = (file) => {
 /**
  * Return docs/sdk-conformance.md.
  *
- * @param resultOf `(scenario, language)` → `yes`, `no`, or `–` for one that does not concern the language
+ * @param resultOf `(scenario, language)` → `yes`, `no`, or `–` if the scenario doesn't apply to the language
  */
 export function pageOf(groups, resultOf) {
   const count = groups.reduce((sum, { scenarios }) => sum + scenarios.length, 0);
@@ -26,16 +26,11 @@ export function pageOf(groups, resultOf) {
     );
     return `## ${titleOf(file)}\n\n| Scenario | ${languages.join(' | ')} |\n|---|${'---|'.repeat(languages.length)}\n${rows.join('\n')}\n`;
   });
-  return `# What the SDKs do
+  return `# SDK conformance
 
-The SDKs for TypeScript, Python and Go behave the same: each passes ${count} scenarios, against a real service and through a
-proxy that loses, delays and resets calls. CI runs them and compares the results with this page:
-
-\`\`\`sh
-npm run test:long -- conformance
-\`\`\`
-
-[sdk/conformance](../sdk/conformance/README.md) explains how to write a scenario.
+All SDKs pass the same ${count} scenarios against a real service, through a proxy that loses, delays and
+resets calls. \`npm run test:long -- conformance\` runs them, in CI as well, and compares the results with
+this page. [sdk/conformance](../sdk/conformance/README.md) explains how to write a scenario.
 
 ${tables.join('\n')}${notes.length > 0 ? `\nNot applicable (–):\n\n${notes.join('\n')}\n` : ''}`;
 }
