@@ -23,10 +23,10 @@ type Paths struct{ Folder, Archive string }
 // Archive is the result of a job.
 type Archive struct{ Path, SHA256 string }
 
-// archive writes a folder to a tar.gz file. An unchanged folder gives the same bytes.
+// archive packs a folder into a tar.gz file. An unchanged folder always gives the same bytes.
 func archive(ctx context.Context, job *yardmaster.Job[Paths]) (made Archive, err error) {
 	folder, target := filepath.Clean(job.Payload.Folder), filepath.Clean(job.Payload.Archive)
-	// A retry would not help when the paths are wrong. A relative path would depend on the worker.
+	// Wrong paths can't be fixed by a retry. A relative path would depend on the worker.
 	if !filepath.IsAbs(folder) || !filepath.IsAbs(target) || strings.HasPrefix(target, folder+string(filepath.Separator)) {
 		return made, yardmaster.NonRetryable(errors.New("both paths must be absolute, and the archive outside the folder"))
 	}
@@ -37,19 +37,19 @@ func archive(ctx context.Context, job *yardmaster.Job[Paths]) (made Archive, err
 	if err != nil {
 		return made, err
 	}
-	defer os.Remove(file.Name()) // After the rename there is nothing to remove.
-	defer file.Close()           // Its error counts only after the last write, below.
+	defer os.Remove(file.Name()) // A no-op after the rename.
+	defer file.Close()           // Its error matters only after the last write, below.
 
 	hash := sha256.New()
 	compressed := gzip.NewWriter(io.MultiWriter(file, hash))
 	if err := writeAll(ctx, job, folder, tar.NewWriter(compressed)); err != nil {
 		return made, err
 	}
-	// The last one is not nil when the job was killed: then it must not replace the archive.
+	// The last error is not nil if the job was killed, in which case the archive must not be replaced.
 	if err := errors.Join(compressed.Close(), file.Sync(), file.Close(), context.Cause(ctx)); err != nil {
 		return made, err
 	}
-	// A rename is atomic, so that the archive is complete or missing.
+	// A rename is atomic, so the archive is either complete or missing.
 	return Archive{target, hex.EncodeToString(hash.Sum(nil))}, os.Rename(file.Name(), target)
 }
 
@@ -59,11 +59,11 @@ type entry struct {
 	info fs.FileInfo
 }
 
-// writeAll adds all entries in the order of their names, and shows the progress by bytes.
+// writeAll adds all entries, sorted by name, and reports progress by bytes.
 func writeAll(ctx context.Context, job *yardmaster.Job[Paths], folder string, writer *tar.Writer) error {
 	var entries []entry
-	total, done := int64(1), int64(0) // Not 0, because an empty folder has progress too.
-	// With the separator, a link to a folder is followed.
+	total, done := int64(1), int64(0) // Not 0, because even an empty folder has progress.
+	// With the trailing separator, a link to a folder is followed.
 	err := filepath.WalkDir(folder+string(filepath.Separator), func(path string, found fs.DirEntry, err error) error {
 		if err = errors.Join(err, context.Cause(ctx)); err != nil {
 			return err
@@ -99,9 +99,9 @@ func writeAll(ctx context.Context, job *yardmaster.Job[Paths], folder string, wr
 	return writer.Close()
 }
 
-// add writes one entry. It fails when its file changes its size in the meantime, or when onRead does.
+// add writes one entry. It fails if the file changes its size in the meantime, or if onRead fails.
 func add(writer *tar.Writer, parent string, each entry, onRead func(bytes int) error) error {
-	link, _ := os.Readlink(each.path) // It fails if the entry is not a link.
+	link, _ := os.Readlink(each.path) // Fails if the entry isn't a link.
 	header, err := tar.FileInfoHeader(each.info, link)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Archive a folder as tar.gz, and print its SHA-256: archive <folder> <archive.tar.gz>
+// Archive a folder as tar.gz and print its SHA-256: archive <folder> <archive.tar.gz>
 package main
 
 import (
@@ -22,14 +22,14 @@ func main() {
 	}
 }
 
-// run creates a job, and works on it until it has ended.
+// run creates a job and runs it until it ends.
 func run(arguments []string) error {
 	if len(arguments) != 2 {
 		return errors.New("usage: go -C examples/archive run . <folder> <archive.tar.gz>")
 	}
 	key := os.Getenv("YARDMASTER_API_KEY")
 	if key == "" {
-		// The working directory is examples/archive, and npm start keeps its key in the root of the repository.
+		// The working directory is examples/archive; npm start keeps its key in the root of the repository.
 		kept, err := os.ReadFile("../../.data/admin-key")
 		if err != nil {
 			return fmt.Errorf("no API key: start the service with npm start, or set YARDMASTER_API_KEY (%w)", err)
@@ -37,7 +37,7 @@ func run(arguments []string) error {
 		key = strings.TrimSpace(string(kept))
 	}
 	space := cmp.Or(os.Getenv("YARDMASTER_SPACE"), "archive")
-	// With a short window, so that a run without a service ends soon.
+	// A short retry window, so that a run without a service fails quickly.
 	client, err := yardmaster.NewClient(yardmaster.ClientOptions{APIKey: key, Space: space, RetryWindow: 10 * time.Second})
 	if err != nil {
 		return err
@@ -48,9 +48,9 @@ func run(arguments []string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	job, err := client.Create(ctx, "archive", Paths{Folder: arguments[0], Archive: arguments[1]}, &yardmaster.CreateOptions{
-		// The same command gets the job of a run that was stopped.
+		// Running the same command again picks up the job of a stopped run.
 		Unique:  &wire.UniqueRequest{Key: fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(arguments, "\x00"))))},
-		Timeout: 10 * time.Second, // The job of a killed run is retried after this time without a heartbeat.
+		Timeout: 10 * time.Second, // Without heartbeats, the job of a killed run is retried after this time.
 		Retry:   &yardmaster.Retry{Delay: 2 * time.Second},
 	})
 	var refusal *yardmaster.Error
@@ -69,7 +69,7 @@ func run(arguments []string) error {
 	if err := worker.Run(ctx); err != nil {
 		return err
 	}
-	cancel() // After Ctrl-C the job may not have ended.
+	cancel() // After Ctrl-C, the job may not have ended.
 	if err := <-ended; errors.Is(err, context.Canceled) {
 		return errors.New("stopped; the same command continues with the job")
 	} else if err != nil {

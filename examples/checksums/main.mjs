@@ -1,4 +1,4 @@
-// SHA-256 of every file in a folder. Each file is a job, and several worker processes work on them. See README.md.
+// Compute the SHA-256 of every file in a folder. Each file is a job, and several worker processes run them. See README.md.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
@@ -12,10 +12,10 @@ const print = (text) => process.stderr.write(`${text}\n`);
 const options = readOptions();
 const space = `checksums-${new Date().toISOString().replaceAll(':', '-')}`;
 const client = new Yardmaster({ apiKey: options.apiKey, space });
-// With a short window, so that a run without a service ends soon.
+// A short retry window, so that a run without a service fails quickly.
 const keys = new Yardmaster({ apiKey: options.apiKey, space, retryWindow: '3s' });
 const workers = new Set();
-/** Aborted when the run is over: at its end, by an error, or by Ctrl-C. A second Ctrl-C does not wait for workers. */
+/** Aborted when the run is over: at its end, by an error, or by Ctrl-C. A second Ctrl-C doesn't wait for the workers. */
 const over = new AbortController();
 const { signal } = over;
 for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => over.abort(new Error(`Stopped by ${name}`)));
@@ -33,7 +33,7 @@ async function run() {
   const entries = await readdir(options.folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   print(`${files.length} files. Watch the run: npx yardmaster watch --space ${space}`);
-  // The key of the workers expires, in case this process is killed before it revokes the key.
+  // The workers' key expires, in case this process is killed before it revokes the key.
   const expiresAt = new Date(Date.now() + 24 * 60 * 60 * 1000);
   const body = { name: space, spaceId: space, scopes: ['jobs:worker', 'jobs:read'], expiresAt };
   const { id, key } = await keys.send({ method: 'POST', path: '/keys', body: JSON.stringify(body) });
@@ -51,7 +51,7 @@ async function run() {
   }
 }
 
-/** Start a worker, and another one when it was killed. The service retries its jobs. */
+/** Start a worker, and replace it if it is killed. The service retries its jobs. */
 function startWorker(key) {
   const env = { ...process.env, YARDMASTER_API_KEY: key, YARDMASTER_SPACE: space };
   const worker = fork(fileURLToPath(new URL('worker.mjs', import.meta.url)), { env });
@@ -70,16 +70,16 @@ async function createJobs(files) {
   const jobs = files.map((path, i) => ({
     name: 'checksum',
     payload: { path: resolve(path), killsWorker: options.killOne && i === middle },
-    // The service retries a job without a heartbeat for 5 s, and ends after a day what a stopped run leaves.
+    // The service retries a job after 5 s without a heartbeat, and after a day ends the jobs that a stopped run leaves.
     options: { timeout: '5s', startWithin: '1d' },
   }));
   const created = [];
-  // 100 at once, because a body has at most 1 MiB, and a path up to 4 KiB.
+  // 100 at a time, because a body has at most 1 MiB and a path up to 4 KiB.
   while (jobs.length > 0) created.push(...(await client.createMany(jobs.splice(0, 100), { signal })));
   return created;
 }
 
-/** Print the checksum of each file, or why it is missing, in the order of the files. @returns the printed lines */
+/** Print the checksum of each file in order, or why it is missing. @returns the printed lines */
 async function collect(files, jobs) {
   const lines = [];
   for (const [i, job] of jobs.entries()) {
@@ -95,7 +95,7 @@ async function collect(files, jobs) {
   return lines;
 }
 
-/** Format a line as `sha256sum` does: it begins with a backslash when a character of the path is escaped. */
+/** Format a line like `sha256sum`: it starts with a backslash if a character of the path is escaped. */
 function sumLine(path, { sha256 }) {
   const escaped = path.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
   return `${escaped === path ? '' : '\\'}${sha256}  ${escaped}\n`;

@@ -11,7 +11,7 @@ const USAGE = `Usage: npm run example:checksums -- <folder> [options]
   --help          print this
 `;
 
-/** Read the command line and the API key. With `--help`, or when something is wrong, the process ends. */
+/** Read the command line and the API key. Exits on `--help` and on errors. */
 export function readOptions() {
   const [text, flag] = [{ type: 'string' }, { type: 'boolean' }];
   const options = { workers: { ...text, default: '4' }, output: text, 'kill-one': flag, help: flag };

@@ -1,10 +1,10 @@
-// A worker process. It may be killed at any moment: its jobs time out, and other workers get them.
+// A worker process. It can be killed at any moment: its jobs time out, and other workers get them.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Worker, Yardmaster } from '@yardmaster/sdk';
 
-// autoAck: the timeout of a job counts from the poll, so all jobs of a killed worker are back after that time.
+// With autoAck, the timeout of a job starts at the poll, so all jobs of a killed worker are requeued after that time.
 const worker = new Worker(new Yardmaster(), { concurrency: 4, autoAck: true, drain: '2s' });
 
 worker.on('checksum', async ({ payload: { path, killsWorker }, attempt }, { log, progress, signal }) => {
@@ -15,7 +15,7 @@ worker.on('checksum', async ({ payload: { path, killsWorker }, attempt }, { log,
   for await (const chunk of createReadStream(path, { signal, highWaterMark: 256 * 1024 })) {
     hash.update(chunk);
     size += chunk.length;
-    // The file may have grown since.
+    // The file may have grown in the meantime.
     await progress(Math.min(100, (100 * size) / expected), `Read ${size} of ${expected} bytes`);
   }
   if (killsWorker && attempt === 1) process.kill(process.pid, 'SIGKILL');

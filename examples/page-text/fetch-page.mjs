@@ -5,22 +5,22 @@ const MOST_BYTES = 2 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const MOST_RETRY_SECONDS = 3_600;
 
-/** @throws NonRetryable unless it is an http or https URL */
+/** Parse a URL. @throws NonRetryable unless it is an http or https URL */
 export function httpUrlOf(text) {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text);
   throw new NonRetryable(`Not an http or https URL: ${text}`);
 }
 
 /**
- * Fetch a page of HTML or plain text.
+ * Fetch an HTML or plain-text page.
  *
  * @param url a URL object
- * @param signal ends the request, for example when the job is killed
+ * @param signal ends the request, for example if the job is killed
  * @returns `{ text, isHtml }`
- * @throws RetryAfter for 429 and 503, NonRetryable when another attempt would not help; other errors are worth a retry
+ * @throws RetryAfter for 429 and 503; NonRetryable if a retry wouldn't help; other errors are worth a retry
  */
 export async function fetchPage({ href }, signal, { mostBytes = MOST_BYTES, timeoutMs = TIMEOUT_MS } = {}) {
-  // Not AbortSignal.timeout: inside AbortSignal.any it can be garbage-collected before its time (nodejs/node#57736).
+  // Not AbortSignal.timeout: inside AbortSignal.any it can be garbage-collected too early (nodejs/node#57736).
   const limit = new AbortController();
   const tooSlow = new Error(`${href}: no complete response within ${timeoutMs / 1_000} s`);
   const timer = setTimeout(() => limit.abort(tooSlow), timeoutMs);
@@ -28,21 +28,21 @@ export async function fetchPage({ href }, signal, { mostBytes = MOST_BYTES, time
     const response = await fetch(href, { signal: AbortSignal.any([signal, limit.signal]) });
     checkStatus(response, href);
     const [mediaType, charset] = typeOf(response.headers.get('content-type') ?? 'unknown');
-    if (!TYPES.includes(mediaType)) throw new NonRetryable(`${href} is not a page of text; its type is ${mediaType}`);
+    if (!TYPES.includes(mediaType)) throw new NonRetryable(`${href} is not a text page; its type is ${mediaType}`);
     const body = await bodyOf(response, mostBytes, href);
     return { text: decode(body, charset), isHtml: mediaType !== 'text/plain' };
   } catch (error) {
-    // The reason of an error of fetch is in its cause.
+    // fetch puts the reason of an error in its cause.
     throw error instanceof TypeError ? new Error(`${href}: ${error.cause?.message ?? error.message}`) : error;
   } finally {
     clearTimeout(timer);
-    limit.abort(); // Close the connection when the body is not read to its end.
+    limit.abort(); // Close the connection if the body wasn't read completely.
   }
 }
 
 function checkStatus({ status, headers }, href) {
   const problem = `${href} responded with ${status}`;
-  const seconds = Number(headers.get('retry-after') ?? 30) || 30; // 30 also if it is a date.
+  const seconds = Number(headers.get('retry-after') ?? 30) || 30; // Also 30 for a date.
   if (status === 429 || status === 503) throw new RetryAfter(Math.min(Math.abs(seconds), MOST_RETRY_SECONDS), problem);
   if (status === 408 || status >= 500) throw new Error(problem);
   if (status !== 200) throw new NonRetryable(problem); // 404, for example

@@ -23,13 +23,13 @@ async function main() {
   });
   if (urls.length === 0) throw new Error('Give one URL or more');
   const space = process.env.YARDMASTER_SPACE ?? 'page-text';
-  // With a short window, so that a run without a service ends soon.
+  // A short retry window, so that a run without a service fails quickly.
   const client = new Yardmaster({ apiKey: apiKey(), space, retryWindow: '10s' });
-  // The folder is the choice of the worker, so that a client that creates jobs cannot choose where it writes.
+  // The worker chooses the folder, so that a client that creates jobs can't choose where it writes.
   const folder = resolve(values.folder);
   const worker = new Worker(client, { drain: '2s' }).on('page-text', storePages(folder));
 
-  // The same command continues the job of a run that was stopped. If the run was killed, the job has no heartbeat for 10 s.
+  // Running the same command again continues the job of a stopped run; after a kill, once 10 s have passed.
   const key = createHash('sha256')
     .update(JSON.stringify([folder, urls]))
     .digest('hex');

@@ -5,10 +5,10 @@ import { fetchPage, httpUrlOf } from './fetch-page.mjs';
 import { textOf } from './text-of.mjs';
 
 /**
- * Return a handler of jobs with the payload `{ urls }`. It stores the text of each page in a file of the folder.
+ * Return a handler for jobs with the payload `{ urls }`. It stores the text of each page in a file in the folder.
  *
- * The checkpoint `{ files }` has the files that are complete, in the order of the URLs, so that the next attempt continues
- * with the page after them.
+ * The checkpoint `{ files }` lists the complete files, in the order of the URLs, so that the next attempt continues with
+ * the page after them.
  */
 export const storePages = (folder) => async (job, context) => {
   const urls = job.payload.urls.map(httpUrlOf); // An invalid URL fails the job before any page is fetched.
@@ -23,7 +23,7 @@ export const storePages = (folder) => async (job, context) => {
   return { files };
 };
 
-/** Write the text to a file that is named after the URL. The rename is atomic, so that the file is complete or missing. */
+/** Write the text to a file named after the URL. The rename is atomic, so the file is either complete or missing. */
 async function store(folder, url, text, signal) {
   const hash = createHash('sha256').update(url.href).digest('hex');
   const file = join(folder, `${url.hostname.replace(/[^\w.-]/g, '_')}-${hash.slice(0, 16)}.txt`);

@@ -1,9 +1,9 @@
 const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', ndash: '–', mdash: '—', hellip: '…' };
 
 /**
- * Turn HTML into plain text, a line for each block. It is enough for an example; a parser of HTML does it better.
+ * Convert HTML to plain text, one line per block. Good enough for an example; an HTML parser does it better.
  *
- * No pattern reads any part of the page more than a few times, so that a hostile page cannot block the worker.
+ * No pattern reads any part of the page more than a few times, so a hostile page can't block the worker.
  */
 export const textOf = (html) =>
   html

@@ -1,4 +1,4 @@
-"""Create a job for each image in a folder, and wait for the thumbnails: producer.py <folder> [<target folder>]"""
+"""Create a job for each image in a folder and wait for the thumbnails: producer.py <folder> [<target folder>]"""
 
 import os
 import sys
@@ -8,13 +8,13 @@ from pathlib import Path
 from yardmaster import Job, NewJob, Yardmaster, YardmasterError
 
 SUFFIXES = {".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
-#: The service takes so many jobs with one call.
+#: Maximum number of jobs per call.
 MOST_JOBS = 1_000
 
 
 def new_job(image: Path, target: Path) -> NewJob:
-    """Describe the job of an image. The same command gets the jobs of a run that was stopped."""
-    # The name keeps its suffix, so that cat.png and cat.gif have different thumbnails.
+    """Describe the job of an image. Its unique key lets the same command pick up the jobs of a stopped run."""
+    # The name keeps its suffix, so that cat.png and cat.gif get different thumbnails.
     payload = {"source": str(image), "target": str(target / f"{image.name}.jpg")}
     key = sha256(os.fsencode("\0".join(payload.values()))).hexdigest()
     # The jobs of a killed worker are retried after 10 s without a heartbeat.
@@ -28,7 +28,7 @@ def create_jobs(client: Yardmaster, images: list[Path], target: Path) -> list[Jo
 
 
 def show_results(images: list[Path], jobs: list[Job]) -> int:
-    """Print a line for each image. Returns how many have no thumbnail."""
+    """Print a line for each image. Returns the number of missing thumbnails."""
     failed = 0
     for image, job in zip(images, jobs, strict=True):
         try:
@@ -43,7 +43,7 @@ def show_results(images: list[Path], jobs: list[Job]) -> int:
 
 
 def main(arguments: list[str]) -> str | None:
-    """Return what went wrong; None if nothing did."""
+    """Run the producer. Returns an error message, or None."""
     if len(arguments) not in (1, 2):
         return __doc__
     folder = Path(arguments[0]).resolve()  # The worker may have another working directory.
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> str | None:
     if not images:
         return f"{folder} has no images"
     try:
-        # With a short window, so that a run without a service ends soon.
+        # A short retry window, so that a run without a service fails quickly.
         with Yardmaster(space=os.environ.get("YARDMASTER_SPACE", "thumbnails"), retry_window="10s") as client:
             failed = show_results(images, create_jobs(client, images, target))
     except YardmasterError as error:

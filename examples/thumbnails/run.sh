@@ -21,7 +21,7 @@ if [ -z "${YARDMASTER_PYTHON:-}" ] && ! "$python" -c 'import PIL, httpx' 2>/dev/
   "$python" -m pip install --quiet --disable-pip-version-check Pillow httpx
 fi
 export PYTHONPATH="$root/sdk/python/src"
-"$python" -c 'import PIL, httpx' # Without them the producer would wait for a worker that cannot start.
+"$python" -c 'import PIL, httpx' # Without them, the producer would wait for a worker that can't start.
 
 "$python" "$here/worker.py" &
 worker=$!

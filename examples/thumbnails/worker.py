@@ -1,4 +1,4 @@
-"""Make thumbnails. Each job runs in a process, because decoding an image needs the processor."""
+"""Make thumbnails. Each job runs in a process, because decoding images is CPU-bound."""
 
 import os
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ class Thumbnail:
 
 
 def thumbnail(ctx: SyncContext, payload: Thumbnail) -> dict[str, object]:
-    """Write the thumbnail as JPEG, and return its path and size. The same image gives the same file."""
+    """Write the thumbnail as JPEG and return its path and size. The same image always gives the same file."""
     source, target = Path(payload.source), Path(payload.target)
     ctx.progress(10, f"Reading {source.name}")
     image = smaller(source, payload.size)
     ctx.progress(80, f"Writing {target.name}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    # A rename is atomic, so that a reader of the folder never gets half an image. Two attempts may overlap when one is
-    # lost, so each has a file of its own.
+    # A rename is atomic, so a reader of the folder never sees half an image. If an attempt is lost, two may overlap, so
+    # each has its own file.
     temporary = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
         image.save(temporary, "JPEG", quality=85)
@@ -39,8 +39,8 @@ def thumbnail(ctx: SyncContext, payload: Thumbnail) -> dict[str, object]:
 def smaller(source: Path, size: int) -> Image.Image:
     """Read an image, upright and without transparency, in at most this size.
 
-    Raises NonRetryable when another attempt would fail in the same way: the file is missing, or is no valid image.
-    Other errors of the disk are raised as they are, and the job is attempted again.
+    Raises NonRetryable if a retry would fail in the same way: the file is missing or isn't a valid image. Other disk
+    errors are raised unchanged, and the job is retried.
     """
     try:
         with Image.open(source) as image:
@@ -49,12 +49,12 @@ def smaller(source: Path, size: int) -> Image.Image:
     except (FileNotFoundError, IsADirectoryError) as error:
         raise NonRetryable(f"{source}: {error.strerror}") from error
     except (SyntaxError, ValueError, Image.DecompressionBombError) as error:  # Pillow raises them for invalid files.
-        raise NonRetryable(f"{source} is no valid image: {error}") from error
+        raise NonRetryable(f"{source} is not a valid image: {error}") from error
     except OSError as error:
         if error.errno is not None:
             raise
         raise NonRetryable(
-            f"{source} is no valid image: {error}"
+            f"{source} is not a valid image: {error}"
         ) from error  # It comes from Pillow, not from the disk.
     return Image.alpha_composite(Image.new("RGBA", upright.size, "white"), upright).convert("RGB")
 

@@ -92,7 +92,7 @@ it('the page-text example continues the job of an interrupted run after its chec
 it.each([
   ['/gone', 'responded with 404'],
   ['/large', 'has more than 2097152 bytes'],
-  ['/image', 'is not a page of text; its type is image/png'],
+  ['/image', 'is not a text page; its type is image/png'],
 ])('the page-text example exits with 1 and makes the job dead at once for %s', async (path, reason) => {
   const space = `refused-${path.slice(1)}`;
   const { code, err } = await endOf(fetchPages(space, url(path)));

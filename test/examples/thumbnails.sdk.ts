@@ -65,7 +65,7 @@ it('the thumbnails example exits with 1 and makes the job of an invalid image de
   const { code, out, err } = await endOf(makeThumbnails('broken', folder));
   expect([code, out]).toEqual([1, `4x4  ${folder}/thumbnails/good.bmp.jpg\n`]);
   expect(err).toContain('2 of 3 images have no thumbnail');
-  for (const file of ['cut.bmp', 'text.png']) expect(err).toContain(`${join(folder, file)} is no valid image: `);
+  for (const file of ['cut.bmp', 'text.png']) expect(err).toContain(`${join(folder, file)} is not a valid image: `);
   const ends = (await runs.jobsOf('broken')).map(({ status, attemptNumber }) => `${status} ${attemptNumber}`);
   expect(ends.sort()).toEqual(['completed 1', 'dead 1', 'dead 1']);
   expect(await readdir(join(folder, 'thumbnails'))).toEqual(['good.bmp.jpg']);
