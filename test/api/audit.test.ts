@@ -67,7 +67,7 @@ async function entryOf(requestId: string): Promise<AuditEntry | undefined> {
 let calls = 0;
 const newId = () => ({ 'x-request-id': `act-${++calls}` });
 
-it('the routes name an audited act for exactly the calls of operators, and for reads of keys and secrets', () => {
+it('exactly the calls of operators, and reads of keys and secrets, have an audited action', () => {
   const named = ROUTES.flatMap(({ audit: act, method, path }) =>
     act === undefined ? [] : [`${act} ${method} ${path}`],
   );
@@ -96,7 +96,7 @@ describe.each(AUDITED)('the audit of $name', (endpoint) => {
     expect(service.process?.output()).toContain(`"requestId":"${headers['x-request-id']}"`);
   });
 
-  it(`records that ${name} was denied, with key and address`, async () => {
+  it(`records in the audit that ${name} was denied, with key and address`, async () => {
     const target = await targetFor(service, endpoint, 'audited');
     const { id, key } = await service.key(['jobs:ack'], { name: 'worker' });
     const headers = newId();
@@ -126,7 +126,7 @@ it.each<[what: string, change: () => Promise<HttpResponse>]>([
   ['resumes what is not paused', () => inSpace('POST', '/resume', {})],
   ['cancels an operation that has ended', () => service.call('DELETE', `/operations/${operationId}`)],
   ['starts an operation again', () => inSpace('POST', '/operations', OPERATION, { 'idempotency-key': 'same' })],
-])('makes no audit entry of a call that %s', async (_, change) => {
+])('makes no audit entry for a call that %s', async (_, change) => {
   jobId = await jobIn(service, 'pending', 'unchanged');
   operationId = (await inSpace('POST', '/operations', OPERATION)).body.id;
   expect((await change()).status).toBeLessThan(300);
@@ -135,7 +135,7 @@ it.each<[what: string, change: () => Promise<HttpResponse>]>([
   expect((await audit('?limit=1')).entries).toEqual(before);
 });
 
-it('makes no audit entry of a dry run, nor of a job that is created, returned or replayed', async () => {
+it('makes no audit entry for a dry run, nor for a job that is created, returned or replayed', async () => {
   const before = (await audit('?limit=1')).entries;
   await inSpace('POST', '/operations', { ...OPERATION, dryRun: true });
   const unique = { key: 'u' };
@@ -145,7 +145,7 @@ it('makes no audit entry of a dry run, nor of a job that is created, returned or
   expect((await audit('?limit=1')).entries).toEqual(before);
 });
 
-it('records what a copy, a replacement by a list, and a stream token are', async () => {
+it('records the kind of action for a copy, a replacement by a list, and a stream token', async () => {
   const id = await jobIn(service, 'dead', 'shown');
   const copy = (await service.call('POST', `/jobs/${id}/copy`, { body: {} })).body.id;
   const unique = (key: string) => ({ name: 'work', unique: { key, onConflict: 'replace' } });
@@ -185,7 +185,7 @@ it('records no data of a job in the audit', async () => {
   expect(entry).toMatchObject({ action: 'job.kill', jobId, details: {} });
 });
 
-it('shows a key of one space only the audit entries of that space, page by page', async () => {
+it('shows a key bound to one space only the audit entries of that space, page by page', async () => {
   const manager = await service.key(['keys:manage', 'jobs:read'], { spaceId: 'paged' });
   for (let i = 0; i < 5; i++) {
     await service.key(['jobs:read'], { spaceId: 'paged', name: `k${i}` });
@@ -211,7 +211,7 @@ it.each(['0-0', '0-1', '1', 'x'])('refuses the audit cursor %s, which no page re
   expect({ status, body }).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^cursor must be /) } });
 });
 
-it('performs an act whose audit entry cannot be stored, and logs both', async () => {
+it('performs an action whose audit entry cannot be stored, and logs the action and the failure', async () => {
   const jobId = await jobIn(service, 'pending', 'unstored');
   const stream = service.store.keys.audit('jobs');
   await service.redis.rename(stream, `${stream}-kept`);

@@ -101,7 +101,7 @@ describe('unreadable bodies', () => {
     for (const name of names) await expectRefusal(name, options, refusal);
   });
 
-  it('inflates no body beyond the limit: four bombs of 200 MB at once take little memory', async () => {
+  it('stops inflating a body at the limit: four concurrent bombs of 200 MB take little memory', async () => {
     const raw = gzipSync(Buffer.alloc(200 * LIMIT));
     const usual = api.peakMegabytes();
     const send = () => api.call('POST', '/spaces/target/jobs', { raw, headers: GZIP });
@@ -125,7 +125,7 @@ describe('readable bodies', () => {
     ['1 MB exactly', (text) => ({ raw: spacesAnd(LIMIT, text) })],
     ['gzip that inflates to 1 MB exactly', (text) => ({ raw: gzipSync(spacesAnd(LIMIT, text)), headers: GZIP })],
     ['fields that are unknown', (text) => ({ raw: text.replace('{', '{"unknown":[1],"__proto__":{"name":5},') })],
-    ['an unknown field of 100 000 levels', (text) => ({ raw: text.replace('{', `{"unknown":${nested(100_000)},`) })],
+    ['an unknown field of 100,000 levels', (text) => ({ raw: text.replace('{', `{"unknown":${nested(100_000)},`) })],
   ];
 
   it.each(FORMS)('accepts a body that Create Job can read: %s', async (_, options) => {
@@ -155,7 +155,7 @@ describe('readable bodies', () => {
   });
 
   it.each(['Claim Specific Job', 'Acknowledge Job', 'Keepalive', 'List Jobs', 'List Keys'])(
-    'ignores a body sent to %s, which takes none',
+    'ignores a body sent to %s, which expects none',
     async (name) => {
       const headers = { 'content-type': 'text/plain', 'content-encoding': 'br' };
       await expectSuccess(name, { raw: '{"broken', headers }, endpointOf(name).on ?? 'pending');
@@ -191,7 +191,7 @@ describe('values of a limited size', () => {
     await expectRefusal('Create Job', { body }, over('payload', PAYLOAD));
   });
 
-  it('measures a limited value as it is stored, not as it was written: 1e20 has 21 digits', async () => {
+  it('measures a limited value in its stored form, not in its original form: 1e20 has 21 digits', async () => {
     await expectRefusal('Checkpoint', { raw: `[${'1e20,'.repeat(2_999)}1e20]` }, over('body', EVENT));
   });
 

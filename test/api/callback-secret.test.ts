@@ -23,7 +23,7 @@ it('returns no callback secrets when callbacks are not signed', async () => {
   expect((await unsigned.call('GET', '/spaces/shop/callback-secret')).body).toEqual({ secrets: [] });
 });
 
-it('uses the admin key and the master secrets that are in their files now', async () => {
+it('uses the admin key and the master secrets that are currently in their files', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'yardmaster-secrets-'));
   const [ADMIN_API_KEY_FILE, CALLBACK_SIGNING_SECRET_FILE] = [join(folder, 'admin'), join(folder, 'master')] as const;
   const write = (admin: string, master: string) =>

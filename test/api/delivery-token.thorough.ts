@@ -194,7 +194,7 @@ it.each(rows)('gives each call with token $token the outcome of the table when t
 });
 
 it.each(SITUATIONS)(
-  'treats a token of another epoch, or of none, as one that the job never had when the job $title',
+  'treats a token of another epoch, or without an epoch, as unknown when the job $title',
   async (situation) => {
     const { [NEVER]: never = Object.values(situation.table).at(-1) } = situation.table;
     for (const end of ['', '.0', '.zzzzzzzzzzz']) {
@@ -205,7 +205,7 @@ it.each(SITUATIONS)(
 );
 
 it.each(['deleted', 'purged'])(
-  'loses the token of a job that was %s before one was created with its idempotency key',
+  'refuses the token of a job that was %s before another one was created with its idempotency key',
   async (how) => {
     const headers = { 'idempotency-key': `reused-${how}` };
     const create = async () =>
@@ -228,7 +228,7 @@ it.each(['deleted', 'purged'])(
 );
 
 it.each([['fail'], ['release']] as const)(
-  'leaves a job as it is after a %s of an attempt from before its maxRetries was lowered and it was requeued',
+  'leaves a job unchanged after a %s from an attempt before its maxRetries was lowered and it was requeued',
   async (verb) => {
     const fields = { name: 'work', unique: { key: verb, onConflict: 'replace' } };
     const create = async (maxRetries: number) =>
@@ -246,16 +246,19 @@ it.each([['fail'], ['release']] as const)(
   },
 );
 
-it.each(SITUATIONS)('takes logs with any token, and a kill as without one, when the job $title', async (situation) => {
-  const { id } = await jobAfter(situation.steps, situation.fields);
-  for (const token of [...Object.keys(situation.table), 'nonsense']) {
-    const headers = { 'x-delivery-token': token };
-    const logs = await service.call('POST', `/jobs/${id}/logs`, { body: ['a line'], headers });
-    expect(logs.status).toBe(200);
-  }
-  const [status, again] = [await call(id, 'kill', NEVER), await call(id, 'kill')].map((response) => response.status);
-  expect(status).toBe(again);
-});
+it.each(SITUATIONS)(
+  'accepts logs with any token, and ignores the token of a kill, when the job $title',
+  async (situation) => {
+    const { id } = await jobAfter(situation.steps, situation.fields);
+    for (const token of [...Object.keys(situation.table), 'nonsense']) {
+      const headers = { 'x-delivery-token': token };
+      const logs = await service.call('POST', `/jobs/${id}/logs`, { body: ['a line'], headers });
+      expect(logs.status).toBe(200);
+    }
+    const [status, again] = [await call(id, 'kill', NEVER), await call(id, 'kill')].map((response) => response.status);
+    expect(status).toBe(again);
+  },
+);
 
 it('treats the last delivery of a job that was never acked as the attempt that made it dead', async () => {
   const { id, epoch } = await jobAfter(['claim']);
@@ -286,7 +289,7 @@ it.each(['', '1', '1.', '.1', '1.0.', '1.0.A', '1.0.0.0', '-1.0', '1.0, 1.0', 'a
   },
 );
 
-it('does not tell a key of another space that a delivery was lost', async () => {
+it('does not reveal to a key of another space that a delivery was lost', async () => {
   const { id } = await jobAfter(['claim', 'ack', 'fail', 'claim']);
   const { key } = await service.key(['jobs:worker'], { spaceId: 'elsewhere' });
   const headers = { 'x-delivery-token': '0.0' };
@@ -300,7 +303,7 @@ it('shows the delivery token of a job only to the worker that claims it', async 
     expect((await service.call('GET', path)).text).not.toMatch(/deliveryToken|returns|missedWindow/);
 });
 
-it('explains in the hint of a late ack which window it missed', async () => {
+it('names the missed window in the hint of a late ack', async () => {
   const { id } = await jobAfter(['claim']);
   await timeout(id, 12_500);
   const body = { error: 'Job is not in a valid state for ack', code: WRONG, jobStatus: 'pending' };
@@ -308,10 +311,10 @@ it('explains in the hint of a late ack which window it missed', async () => {
   expect(await call(id, 'ack')).toMatchObject({ status: 409, body: { ...body, hint } });
   await service.call('POST', `/jobs/${id}/claim`);
   await call(id, 'release');
-  expect((await call(id, 'ack')).body).toEqual(body); // Pending for another reason by now.
+  expect((await call(id, 'ack')).body).toEqual(body); // Now pending for another reason.
 });
 
-it('puts a released job back at its place by creation, takes the attempt back, and keeps its checkpoint', async () => {
+it('returns a released job to its original place in the queue, without counting the attempt, and keeps its checkpoint', async () => {
   const { id } = await createJob(service, 'released', { maxRetries: 0 });
   await createJob(service, 'released');
   for (const verb of ['claim', 'ack', 'checkpoint']) await call(id, verb);

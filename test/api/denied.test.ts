@@ -82,7 +82,7 @@ describe.each(REFUSALS)('the audit of a client %s', (what, status, keyOf) => {
         return (await service.call('GET', '/realtime/spaces/a', { key, headers: all })).status;
       },
     ],
-  ])(`records that %s ${what} was refused, once in a minute`, async (_, make) => {
+  ])(`records that %s ${what} was refused, once per minute`, async (_, make) => {
     const { text, id, spaceId } = await keyOf();
     const address = `198.51.100.${++addresses}`;
     for (let n = 0; n < 3; n++) {
@@ -169,7 +169,7 @@ describe('acts that clients repeat', () => {
   }
   const counts = (all: AuditEntry[]) => all.map(({ address, details: { status, count } }) => [address, status, count]);
 
-  it('counts refused access for a minute by its address and its status, and then adds the count', async () => {
+  it('counts refused access by address and status, and stores the count after a minute', async () => {
     for (let n = 0; n < 5; n++) deny('203.0.113.1');
     deny('203.0.113.2');
     deny('203.0.113.1', 'FORBIDDEN');
@@ -193,7 +193,7 @@ describe('acts that clients repeat', () => {
   });
 
   it.each(['key.list', 'secret.read', 'token.create', 'job.replace'])(
-    'makes one entry of %s at once, and then one in an hour of a key, a space and an address',
+    'records %s immediately, and then once per hour for a key, a space and an address',
     async (action) => {
       await record(action);
       const others: [object, string?][] = [[{}, '203.0.113.2'], [{ keyId: 'other' }], [{ spaceId: 'a' }]];
@@ -209,7 +209,7 @@ describe('acts that clients repeat', () => {
     },
   );
 
-  it('adds what it has counted when the process stops', async () => {
+  it('stores counts of refused access when the process stops', async () => {
     for (let n = 0; n < 3; n++) deny('203.0.113.1');
     await audit.stop(1_000);
     expect(counts(await entries(2))).toEqual([
@@ -230,7 +230,7 @@ describe('acts that clients repeat', () => {
     ]);
   });
 
-  it('hides no read of a secret behind refused access or other reads', async () => {
+  it('keeps reads of secrets in the audit, however much refused access or how many other reads follow', async () => {
     for (let n = 0; n < 1_100; n++) deny(`10.0.${n >> 8}.${n & 255}`);
     for (let n = 0; n < 1_100; n++) void record('secret.read', {}, `10.0.${n >> 8}.${n & 255}`);
     await record('secret.read', { keyId: 'last' });

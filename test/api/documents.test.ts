@@ -31,12 +31,12 @@ function places(part: Part, matches: Test, at = ''): string[] {
 describe.each(['openapi', 'asyncapi'])('generators and the document %s.json', (name) => {
   const found = (matches: Test) => places(documents[name], matches);
 
-  it('documents no list of types, except for a time that may be null', () => {
+  it('documents a list of types only for a time that may be null', () => {
     const isTime = ({ type, format }: Part) => format === 'date-time' && `${type}` === 'string,null';
     expect(found((part) => Array.isArray(part.type) && !isTime(part))).toEqual([]);
   });
 
-  it('documents every time that may be null in place, as one type and null', () => {
+  it('documents every nullable time inline, as one type and null', () => {
     const isTime = ({ $ref, format }: Part) => $ref?.endsWith('/Timestamp') || format === 'date-time';
     expect(found(({ anyOf, oneOf }) => [anyOf, oneOf].some((list) => list?.some?.(isTime)))).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe.each(['openapi', 'asyncapi'])('generators and the document %s.json', (n
   });
 });
 
-it('documents every error in the OpenAPI document by one schema', () => {
+it('documents every error in the OpenAPI document with one schema', () => {
   const { paths, components } = documents.openapi;
   const schemas = Object.values<Part>(components.responses).map(({ content }) => content['application/json'].schema);
   expect(new Set(schemas.map((schema) => JSON.stringify(schema)))).toEqual(
@@ -86,7 +86,7 @@ it('names each choice between objects in the schemas of the OpenAPI document', (
   expect(unnamed).toEqual([]);
 });
 
-it('documents in the description of a field what an absent field means', () => {
+it('describes what the absence of an optional field means', () => {
   const { CreateJob, Poll, CreateKey } = documents.openapi.components.schemas;
   expect(CreateJob.properties.maxRetries.description).toMatch(/\. Default: `3`$/);
   expect(CreateJob.properties.timeoutSeconds.description).toMatch(/\. Default: `300`$/);
@@ -122,7 +122,7 @@ function referencesIn(part: Part): string[] {
   return Object.entries(part).flatMap(([key, value]) => (key === '$ref' ? [value as string] : referencesIn(value)));
 }
 
-it('refers only to parts of the AsyncAPI document that exist', () => {
+it('the AsyncAPI document refers only to parts that exist', () => {
   const at = (reference: string) =>
     reference
       .slice(2)

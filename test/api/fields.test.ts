@@ -629,7 +629,7 @@ const NULLS: [name: string, place: string, rest: object][] = [
 ];
 const HOLDERS: Record<string, object> = { 'Create Job': work, 'Report Progress': half, 'Append Logs': { logs: [{}] } };
 
-it.each(NULLS)('%s takes null for absent in each optional field of "%s"', async (name, place, rest) => {
+it.each(NULLS)('%s treats null as absent in each optional field of "%s"', async (name, place, rest) => {
   const path = place === '' ? [] : place.split('.');
   const properties = contract.propertiesOf(endpointOf(name), path);
   expect(properties.length).toBeGreaterThan(0);
@@ -691,7 +691,7 @@ it.each([
   await service.call('DELETE', `/keys/${body.id}`);
 });
 
-it('lists at most 20 invalid fields, and shortens a long field name', async () => {
+it('lists at most 20 invalid fields in an error, and shortens a long field name', async () => {
   const { status, body } = await service.call('POST', '/keys', { body: { ...work, scopes: Array(50).fill(1) } });
   expect({ status, details: body.details.length }).toEqual({ status: 400, details: 20 });
   const long = await service.call('POST', '/spaces/target/jobs', { body: header('x'.repeat(100_000), 5) });

@@ -28,7 +28,7 @@ it('stores neither a job nor its idempotency or unique key when Redis is full', 
   expect([status, headers['idempotent-replayed']]).toEqual([201, undefined]);
 });
 
-it('returns the existing job to a repeated create when Redis is full, and replaces nothing', async () => {
+it('returns the existing job for a repeated create when Redis is full, and replaces nothing', async () => {
   const { body: job } = await create(service, { n: 1 }, { key: 'k', onConflict: 'replace' });
   const before = await service.redis.hgetall(service.store.keys.job(job.id));
   await fill();
@@ -130,7 +130,7 @@ it('changes settings of a space, pauses and resumes it while Redis is full', asy
   expect([statuses, job?.id]).toEqual([[200, 200, 200, 0, 200, 200, 200], id]);
 });
 
-it('creates no API key while Redis is full, and revokes one with all the keys that it made', async () => {
+it('creates no API key while Redis is full, but revokes one with all keys that it created', async () => {
   const maker = await service.key(['keys:manage', 'jobs:read'], { spaceId: 'full-keys' });
   for (let n = 0; n < 120; n++)
     await service.call('POST', '/keys', { key: maker.key, body: { name: 'made', scopes: ['jobs:read'] } });

@@ -10,7 +10,7 @@ const read = async (id: string, query = '') => (await service.call('GET', `/jobs
 const seqsOf = ({ events }: { events: { id: string }[] }) => events.map(({ id }) => Number(id.split('.')[1]));
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-it('leaves the history out, and nothing else', async () => {
+it('returns a job without its history, and otherwise complete, with events=0', async () => {
   const id = await jobIn(service, 'dead', 'get-job');
   const { events, ...job } = await read(id);
   expect(events).not.toHaveLength(0);
@@ -18,7 +18,7 @@ it('leaves the history out, and nothing else', async () => {
   expect(await read(id, '?events=1')).toEqual({ ...job, events });
 });
 
-it('returns a history page by page, each event once, and the job with every page', async () => {
+it('returns a history page by page, with each event once and the job on every page', async () => {
   const id = await jobIn(service, 'running', 'get-job');
   for (let n = 4; n <= 250; n++) await step(service, id, 'event', n);
   const { events, ...job } = await read(id);
@@ -39,7 +39,7 @@ it('returns a history page by page, each event once, and the job with every page
   }
 });
 
-it('returns pages of a history that has no list, because its record implies it', async () => {
+it('returns pages of a history that is implied by the record instead of stored as a list', async () => {
   const id = await jobIn(service, 'completed', 'get-job');
   expect(seqsOf(await read(id, '?eventsAfter=1&eventsLimit=2'))).toEqual([2, 3]);
   expect(seqsOf(await read(id, '?eventsAfter=3'))).toEqual([4]);

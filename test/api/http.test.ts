@@ -135,7 +135,7 @@ describe('headers of a response', () => {
   ];
 
   it.each(RESPONSES)(
-    'marks a %i response as JSON that ends with a newline, links its error, forbids caching and names no framework',
+    'sends a %i response as JSON with a newline, a link to its error, no caching and no framework name',
     async (status, ask) => {
       const { headers, ...response } = await ask();
       expect({ status: response.status, end: response.text.at(-1) }).toEqual({ status, end: '\n' });

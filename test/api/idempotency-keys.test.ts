@@ -30,7 +30,7 @@ const created = async (space: string, key?: string, body?: unknown) => {
 const idsIn = async (space: string) =>
   (await service.call('GET', `/spaces/${space}/jobs`)).body.map(({ id }: { id: string }) => id);
 
-it('returns the current job when a create is repeated, without result, error and progress', async () => {
+it('returns the current job for a repeated create, without result, error and progress', async () => {
   const space = newSpace();
   const first = await created(space, 'key 1');
   const again = await create(space, 'key 1');
@@ -76,7 +76,7 @@ it.each([
   ['callbackUrl', { ...BODY, callbackUrl: 'https://example.com/' }],
   ['callbackHeaders', { ...BODY, callbackHeaders: { a: 'b' } }],
   ['unique', { ...BODY, unique: { ...BODY.unique, until: 'ended' } }],
-])('refuses another %s with an idempotency key that was used', async (_, body) => {
+])('refuses a different %s with a used idempotency key', async (_, body) => {
   const space = newSpace();
   const first = await created(space, 'k');
   const { status, body: refusal } = await create(space, 'k', body);
@@ -87,7 +87,7 @@ it.each([
   expect((await create(space, 'k')).body).toEqual(first);
 });
 
-it('creates a job again once the job of the idempotency key was purged', async () => {
+it('creates another job once the job of the idempotency key is purged', async () => {
   const space = newSpace();
   const { id } = await created(space, 'k');
   await step(service, id, 'kill', {});
@@ -150,7 +150,7 @@ it('creates one job for an idempotency key that producers send concurrently', as
   expect(await idsIn(space)).toEqual([responses[0]?.body.id]);
 });
 
-it.each(['return', 'replace'])('does not store an idempotency key whose create led to %s', async (onConflict) => {
+it.each(['return', 'replace'])('does not store an idempotency key if its create fails with %s', async (onConflict) => {
   const space = newSpace();
   const other = await jobIn(service, 'pending', space, { unique: { key: 'x', until: 'started' } });
   const body = { ...BODY, unique: { ...BODY.unique, onConflict } };
@@ -171,7 +171,7 @@ it('checks the idempotency key before the unique key', async () => {
   expect((await create(space, 'other', body)).status).toBe(409);
 });
 
-it('shows a caller its own request when its job was replaced by another create', async () => {
+it('shows the original request when a create is repeated after another create has replaced its job', async () => {
   const space = newSpace();
   const first = await created(space, 'k');
   await create(space, undefined, { ...BODY, payload: { n: 2 }, unique: { key: 'x', onConflict: 'replace' } });

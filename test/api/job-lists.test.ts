@@ -82,7 +82,7 @@ it('puts a list behind existing jobs, and before later ones', async () => {
   expect(idsOf(await claim(space, 9))).toEqual([first.body.id, ...idsOf(many), last.body.id, ...idsOf(more)]);
 });
 
-// Beside a job without options, and beside one that makes the list need them; without a key, and with one.
+// Next to a job without options, and next to one with options; without an idempotency key, and with one.
 const lists = [{}, { priority: 1 }].flatMap((beside) => [undefined, 'key'].map((key) => ({ beside, key })));
 
 it.each(Object.entries(BODIES))('creates a job with %s as a single create does', async (_, fields) => {

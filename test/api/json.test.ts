@@ -38,7 +38,7 @@ const VALUES: [what: string, text: string][] = [
   ['big integers', '[9007199254740991,9007199254740993,12345678901234567890,-9007199254740993]'],
   ['-0', '{"a":-0,"b":[-0.0]}'],
   ['1e20 and its neighbours', '[1e20,1e21,1E+22,100000000000000000000,1e-6,1e-7]'],
-  ['the ends of a double', '[1.7976931348623157e308,5e-324,-1.7976931348623157e308,1e-400]'],
+  ['the limits of a double', '[1.7976931348623157e308,5e-324,-1.7976931348623157e308,1e-400]'],
   ['decimals', '[0.1,0.30000000000000004,1.0,3.14159265358979323846,-2.5]'],
   ['the white space of a caller', ' { "a" :\t[ 1 ,\r\n2 ] } '],
   // Below the 32 KB from which the reply parser of ioredis keeps a timer.
@@ -162,7 +162,7 @@ it('keeps the callback headers of a job by name and in order', async () => {
 });
 
 it.each(['\0', '\u2028', '🚂', 'a"b\\c', '../..', '__proto__', 'a:b/c{d}*', ' '])(
-  'finds a job when a poll asks for its name %j',
+  'a poll finds a job by its name %j',
   async (name) => {
     const spaceId = newSpace();
     await createJob(service, spaceId, { name: 'other' });

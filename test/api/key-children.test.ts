@@ -50,7 +50,7 @@ async function revocationOf({ id }: Made): Promise<AuditEntry | undefined> {
   return entries.find(({ action, details }) => action === 'key.revoke' && details.keyId === id);
 }
 
-it('shows which key made a key, also after a rotation, and nothing for one that ADMIN_API_KEY made', async () => {
+it('shows which key created a key, even after a rotation, and nothing for one that ADMIN_API_KEY created', async () => {
   const maker = await make();
   const child = await make(maker);
   expect([maker.createdBy, child.createdBy]).toEqual([undefined, maker.id]);
@@ -61,7 +61,7 @@ it('shows which key made a key, also after a rotation, and nothing for one that 
   expect([rotated, self, found].map(({ createdBy }) => createdBy)).toEqual([maker.id, maker.id, maker.id]);
 });
 
-it('revokes the keys that a key made, and those that these made, in every process, and no others', async () => {
+it('revokes all descendants of a key in every process, and no other keys', async () => {
   const jobId = await jobIn(service, 'running', SPACE);
   const first = await make();
   const maker = await make(first);
@@ -84,7 +84,7 @@ it('revokes the keys that a key made, and those that these made, in every proces
   expect(await revocationOf(maker)).toMatchObject({ spaceId: SPACE, details: { keyId: maker.id, children: 2 } });
 });
 
-it('keeps the keys that a key made with keepChildren, which nobody revokes with the maker of their maker', async () => {
+it('keepChildren keeps the keys that a key created, even when a key above it is revoked', async () => {
   const first = await make();
   const maker = await make(first);
   const child = await make(maker);
@@ -98,21 +98,21 @@ it('keeps the keys that a key made with keepChildren, which nobody revokes with 
   expect(await statusesOf([grandchild])).toEqual(new Set([401]));
 });
 
-it('lets a key revoke the key that made it, and itself with that one', async () => {
+it('lets a key revoke the key that created it, and thereby itself', async () => {
   const maker = await make();
   const child = await make(maker);
   const { status } = await service.call('DELETE', `/keys/${maker.id}`, { key: child.key });
   expect([status, await use(maker), await use(child)]).toEqual([200, 401, 401]);
 });
 
-it('lets a key that was revoked in the meantime make no other, although its process has not noticed', async () => {
+it('refuses to create a key for a revoked key, even if the process has not noticed the revocation', async () => {
   const maker = await make();
   const principal = await new Authenticator(service.store).authenticate(maker.key);
   await revoke(maker.id);
   await expect(createKey(service.store, REQUEST, principal)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
 });
 
-it('keeps the keys that an expired key made when that is removed', async () => {
+it('keeps the keys that an expired key created when the expired key is removed', async () => {
   const { redis, store } = service;
   const maker = await service.key(['keys:manage', 'jobs:read']);
   const child = await make(maker);
@@ -145,7 +145,7 @@ const failing = (store: Store): Store => ({
 it.each([
   ['a revocation of any key', async () => revoke('unknown')],
   ['a scheduler', async () => finishRevocations(service.store)],
-])('revokes a large family to the end by %s after a process was killed half-way', async (_, finish) => {
+])('completes the revocation of many keys by %s after a process was killed halfway', async (_, finish) => {
   const { redis, store } = service;
   const family = await makeFamily();
   const left = async () => redis.hmget(store.keys.apiKeys, ...family.map(({ id }) => id));
@@ -167,7 +167,7 @@ async function allowedCalls(keys: Made[]): Promise<number> {
   return statuses.filter((status) => status === 200).length;
 }
 
-it('gives 200 keys that a limited key makes no more calls than it has itself, also when it is revoked', async () => {
+it('200 keys created by a limited key together get no more calls than that key, even after it is revoked', async () => {
   const maker = await make(undefined, { limits: LIMITS });
   const many = await makeMany(199, maker);
   const child = await make(maker); // Takes a call of the maker.
@@ -179,13 +179,13 @@ it('gives 200 keys that a limited key makes no more calls than it has itself, al
   expect(await allowedCalls(all)).toBe(0);
 });
 
-it('gives keys that a limited key of every space makes no more calls than it has itself', async () => {
+it('keys created by a limited key for every space together get no more calls than that key', async () => {
   const maker = await service.key(['keys:manage', 'jobs:read'], { limits: LIMITS });
   const child = await make(maker, { limits: { perSecond: 100, burst: 100 } });
   expect(await allowedCalls([child, child])).toBe(4);
 });
 
-it('holds a key to its own limits and to those of its maker, and shows those that end first', async () => {
+it('applies to a key its own limits and those of its creator, and shows the tighter one', async () => {
   const maker = await make(undefined, { limits: { ...LIMITS, burst: 10 } });
   const [child, sister] = [await make(maker, { limits: { ...LIMITS, burst: 3 } }), await make(maker)]; // 8 calls are left.
   const { headers } = await other.call('GET', '/keys/self', { key: child.key });
@@ -195,7 +195,7 @@ it('holds a key to its own limits and to those of its maker, and shows those tha
   expect([empty.status, empty.headers['ratelimit-policy']]).toEqual([429, '"key";q=10;w=1000']);
 });
 
-it('lets keys have limits of their own eight generations deep, and more generations without', async () => {
+it('allows limited keys eight generations deep, and any number of generations without limits', async () => {
   let last = await make(undefined, { limits: { perSecond: 100, burst: 1_000 } });
   for (let n = 1; n < 8; n++) last = await make(last, { limits: { perSecond: 100 - n, burst: 1_000 } });
   const body = { name: 'deep', scopes: ['jobs:read'], limits: { perSecond: 1, burst: 1 } };

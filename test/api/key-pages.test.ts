@@ -6,14 +6,14 @@ const service = withService({ KEYS_PER_SPACE: '6' });
 
 type Listed = { id: string; name: string };
 
-/** Create keys of a space, one after the other. @returns their ids, newest first */
+/** Create keys bound to a space in turn. @returns their IDs, newest first */
 async function keysIn(spaceId: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n++) ids.unshift((await service.key(['jobs:read'], { spaceId })).id);
   return ids;
 }
 
-/** Return a key that lists the keys of a space. */
+/** Return a key that can list the keys bound to a space. */
 const managerOf = (spaceId: string) => service.key(['keys:manage', 'jobs:read'], { spaceId, name: 'manager' });
 const list = (key: string | undefined, query = '') =>
   service.call('GET', `/keys${query}`, key === undefined ? {} : { key });
@@ -34,17 +34,20 @@ async function pagesOf(key: string | undefined, limit: number, by: 'cursor' | 'l
   }
 }
 
-it.each(['cursor', 'link'] as const)('lists the keys of a space page by page, newest first, by the %s', async (by) => {
-  await keysIn(`other-${by}`, 3);
-  const manager = await managerOf(`paged-${by}`);
-  const ids = [...(await keysIn(`paged-${by}`, 4)), manager.id];
-  await service.key(['jobs:read']);
-  expect(await pagesOf(manager.key, 2, by)).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
-  expect(await pagesOf(manager.key, 5, by)).toEqual([ids]);
-  expect((await list(manager.key)).headers).not.toHaveProperty('link');
-});
+it.each(['cursor', 'link'] as const)(
+  'lists the keys bound to a space page by page, newest first, by the %s',
+  async (by) => {
+    await keysIn(`other-${by}`, 3);
+    const manager = await managerOf(`paged-${by}`);
+    const ids = [...(await keysIn(`paged-${by}`, 4)), manager.id];
+    await service.key(['jobs:read']);
+    expect(await pagesOf(manager.key, 2, by)).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+    expect(await pagesOf(manager.key, 5, by)).toEqual([ids]);
+    expect((await list(manager.key)).headers).not.toHaveProperty('link');
+  },
+);
 
-it('lists the keys of all spaces page by page to a key of every space', async () => {
+it('lists the keys of all spaces page by page to a key for every space', async () => {
   const all = [await service.key(['jobs:read']), await service.key(['jobs:read'], { spaceId: 'all' })].map(
     ({ id }) => id,
   );
@@ -67,7 +70,7 @@ it('continues the list of keys after a page whose last key was revoked, without 
 
 const FULL = { code: 'TOO_MANY_KEYS', error: 'Space has reached its limit of API keys; revoke some first' };
 
-it('refuses a key of a space that has KEYS_PER_SPACE keys, whoever makes it, until one is revoked', async () => {
+it('refuses another key in a space with KEYS_PER_SPACE keys, whoever creates it, until one is revoked', async () => {
   const manager = await managerOf('full');
   const [first] = await keysIn('full', 5);
   const body = { name: 'more', scopes: ['jobs:read'], spaceId: 'full' };
@@ -84,14 +87,14 @@ it('refuses a key of a space that has KEYS_PER_SPACE keys, whoever makes it, unt
   expect([(await create()).status, (await create()).status]).toEqual([201, 429]);
 });
 
-it('creates no more than KEYS_PER_SPACE keys of a space at once', async () => {
+it('concurrent calls create no more than KEYS_PER_SPACE keys in a space', async () => {
   const body = { name: 'rush', scopes: ['jobs:read'], spaceId: 'rush' };
   const responses = await Promise.all(Array.from({ length: 20 }, () => service.call('POST', '/keys', { body })));
   expect(responses.filter(({ status }) => status === 201)).toHaveLength(6);
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201, 429]));
 });
 
-it('creates another key of a full space once an expired one is removed', async () => {
+it('creates another key in a full space once an expired one is removed', async () => {
   const ids = await keysIn('expired', 6);
   const { redis, store } = service;
   const record = JSON.parse((await redis.hget(store.keys.apiKeys, ids[2] as string)) as string);

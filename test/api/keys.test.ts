@@ -89,7 +89,7 @@ it('returns a different secret to each of several concurrent rotations', async (
   expect(statuses.sort()).toEqual([200, 200, 401]);
 });
 
-it('rotates neither a revoked key nor an unknown one nor the admin key', async () => {
+it('refuses to rotate a revoked key, an unknown key and the admin key', async () => {
   const { id } = await service.key(['jobs:read']);
   await service.call('DELETE', `/keys/${id}`);
   for (const missing of [id, 'admin']) {
@@ -125,7 +125,7 @@ describe('a key that is bound to a space and may manage keys', () => {
   const manager = (scopes: Scope[] = ['keys:manage', 'jobs:read'], fields = {}) =>
     service.key(scopes, { spaceId: 'mine', ...fields });
 
-  it('lets a key of one space create keys of that space only', async () => {
+  it('lets a key bound to one space create keys only in that space', async () => {
     const { key } = await manager();
     for (const body of [{}, { spaceId: null }, { spaceId: 'mine' }]) {
       expect(await create(key, body)).toMatchObject({ status: 201, body: { spaceId: 'mine' } });
@@ -134,7 +134,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect(await create(key, { spaceId: 'other' })).toMatchObject(refused);
   });
 
-  it('lets a key of one space grant only scopes that it has', async () => {
+  it('lets a key bound to one space grant only scopes that it has', async () => {
     const { key } = await manager(['keys:manage', 'jobs:worker']);
     expect((await create(key, { scopes: ['keys:manage', 'jobs:worker', 'jobs:read:progress'] })).status).toBe(201);
     for (const scope of ['jobs:create', 'jobs:kill', 'jobs:manage']) {
@@ -146,7 +146,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     );
   });
 
-  it('lets a key of one space create no key that expires later or may make more calls', async () => {
+  it('refuses to let a key bound to one space create a key that expires later or may make more calls', async () => {
     const [soon, later] = ['2098-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
     const limits = { perSecond: 100, burst: 1_000 };
     const { key } = await manager(undefined, { expiresAt: soon, limits });
@@ -156,7 +156,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect((await create(key, { limits: { perSecond: 1, burst: 1 } })).status).toBe(201);
   });
 
-  it('lets a key of one space rotate no key that expires later or may make more calls, whose secret it would get', async () => {
+  it('refuses to let a key bound to one space rotate a key that expires later or may make more calls', async () => {
     const [soon, later] = ['2098-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
     const limits = { perSecond: 100, burst: 1_000 };
     const { key } = await manager(undefined, { expiresAt: soon, limits });
@@ -169,7 +169,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect(await statusOf({ expiresAt: soon, limits: { ...limits, perSecond: 101 } })).toBe(403);
   });
 
-  it('lists to a key of one space the keys of that space only', async () => {
+  it('lists only the keys of its space to a key bound to one space', async () => {
     const [mine, foreign] = [await service.key(['jobs:kill'], { spaceId: 'mine' }), await service.key(['jobs:read'])];
     const { id, key } = await manager();
     const { body } = await service.call('GET', '/keys', { key });
@@ -182,7 +182,7 @@ describe('a key that is bound to a space and may manage keys', () => {
   it.each([
     ['rotates', 'POST', '/rotate'],
     ['revokes', 'DELETE', ''],
-  ])('a key of one space %s only itself and keys of its space whose scopes it has', async (_, method, rest) => {
+  ])('a key bound to one space %s only itself and keys of its space whose scopes it has', async (_, method, rest) => {
     const self = await manager();
     const act = async (id: string) => (await service.call(method, `/keys/${id}${rest}`, { key: self.key })).status;
     const stronger = await service.key(['jobs:read', 'jobs:kill'], { spaceId: 'mine' });
@@ -200,7 +200,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect(await act(self.id)).toBe(200);
   });
 
-  it('lets a key of one space act on no key of every space, even with every scope', async () => {
+  it('refuses to let a key bound to one space change a key for every space, even with every scope', async () => {
     const { key } = await manager(['keys:manage', 'jobs:worker', 'jobs:create', 'jobs:kill', 'jobs:manage']);
     const unbound = await service.key(['keys:manage']);
     expect((await service.call('POST', `/keys/${unbound.id}/rotate`, { key })).status).toBe(403);
@@ -208,7 +208,7 @@ describe('a key that is bound to a space and may manage keys', () => {
   });
 });
 
-it('refuses a key beyond its burst with RATE_LIMITED before any other check, and no other key', async () => {
+it('refuses a key beyond its burst with RATE_LIMITED before any other check, without affecting other keys', async () => {
   const limited = await service.key(['jobs:read'], { limits: { perSecond: 0.01, burst: 3 } });
   const free = await service.key(['jobs:read']);
   const statuses: number[] = [];
@@ -234,7 +234,7 @@ it('serves all calls of another key while one key exceeds its limit', async () =
   expect((await Promise.all(flood)).filter((status) => status === 429).length).toBeGreaterThan(200);
 });
 
-it('gives a limited key its calls back over time, and shows in headers how many are left', async () => {
+it('refills the calls of a limited key over time, and shows in headers how many remain', async () => {
   const { key } = await service.key(['jobs:read'], { limits: { perSecond: 2, burst: 4 } });
   const { headers } = await service.call('GET', '/keys/self', { key });
   expect(headers).toMatchObject({ 'ratelimit-policy': '"key";q=4;w=2', ratelimit: '"key";r=3;t=1' });

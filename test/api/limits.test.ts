@@ -42,7 +42,7 @@ it('never raises the limit of concurrent Redis requests above 1,000', () => {
   expect(limitAfter(60, () => 2)).toBe(1_000);
 });
 
-it('forgets how quick Redis was after a minute in which Redis was slower', () => {
+it('forgets the best Redis latency after a minute of slower replies', () => {
   const limit = new AdaptiveLimit();
   const phase = (from: number, ms: number) => {
     for (let now = from; now < from + 70_000; now += 100) for (let nth = 0; nth < 10; nth++) limit.record(ms, now, 100);
@@ -147,7 +147,7 @@ class PausedQueue {
   }
 }
 
-it('sends three urgent Redis requests before each other one, and each kind fairly by tenant', async () => {
+it('sends three urgent Redis requests before each other request, and is fair to tenants within each kind', async () => {
   const paused = new PausedQueue();
   paused.fill();
   const all = [
@@ -178,7 +178,7 @@ it('counts units instead of requests while several tenants use Redis, and gives 
   await Promise.all([paused.endAll(), shared.endAll()]);
 });
 
-it('counts work by the instructions that Redis takes for it, within a factor of three', async () => {
+it('estimates the Redis instructions of a request within a factor of three', async () => {
   const { instructions } = JSON.parse(await readFile('bench/instructions/bounds.json', 'utf8'));
   const { create } = instructions;
   const perJob = (call: string) => instructions[call] / create / Number(/\d+/.exec(call)?.[0]);
@@ -195,7 +195,7 @@ it('counts work by the instructions that Redis takes for it, within a factor of 
   expect(Math.max(...ratios)).toBeLessThan(3);
 });
 
-it('a client whose key is not known yet is no other tenant', async () => {
+it('a client whose key is not yet known does not count as another tenant', async () => {
   const paused = new PausedQueue();
   void paused.send('stranger', { tenant: '@::1' });
   void paused.send('the service itself', { tenant: '' });

@@ -24,7 +24,7 @@ async function listAll(spaceId: string, query = ''): Promise<string[]> {
 const poll = async (spaceId: string, raw: string): Promise<Listed[]> =>
   (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { raw })).body.jobs;
 
-it('lists 1,000 jobs in exactly the reverse order of creation, each on one page only', async () => {
+it('lists 1,000 jobs in exactly the reverse order of creation, each on one page', async () => {
   const body = '{"name":"work"}';
   const head = `POST /api/v1/spaces/lists-fast/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
   const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -40,7 +40,7 @@ it('lists 1,000 jobs in exactly the reverse order of creation, each on one page 
   expect(await listAll('lists-fast')).toEqual(created.reverse());
 });
 
-it('lists a page of large jobs complete and in order, although it is read in steps', async () => {
+it('lists a page of large jobs completely and in order, even though it is read in steps', async () => {
   const payload = { text: 'x'.repeat(250_000) };
   const created: string[] = [];
   for (let i = 0; i < 40; i++) created.push((await createJob(service, 'lists-large', { payload })).id);

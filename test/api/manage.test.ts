@@ -18,7 +18,7 @@ const claim = async (id: string) => (await call(id, 'claim')).body.job;
 const typesOf = ({ events }: { events: { type: string }[] }) => events.map(({ type }) => type);
 const UNIQUE = { key: 'one' };
 
-it('requeues a dead job with all of its attempts, its checkpoint and its history', async () => {
+it('requeues a dead job with a fresh set of attempts, its checkpoint and its history', async () => {
   const { id } = await createJob(service, 'requeue', { maxRetries: 1 });
   for (const page of [1, 2]) {
     await claim(id);
@@ -75,7 +75,7 @@ it('refuses ack, keepalive and complete of the previous worker of a requeued job
   expect((await call(id, 'complete', { result: 1 }, deliveryToken)).status).toBe(200);
 });
 
-it('a requeue takes the unique key of the job back, unless another job occupies it', async () => {
+it('a requeued job reclaims its unique key, unless another job holds it', async () => {
   const first = await jobIn(service, 'killed', 'requeue-unique', { unique: UNIQUE });
   const second = await jobIn(service, 'pending', 'requeue-unique', { unique: UNIQUE });
   expect(await call(first, 'requeue')).toMatchObject({
@@ -92,7 +92,7 @@ it('a requeue takes the unique key of the job back, unless another job occupies 
   });
 });
 
-it('a requeue takes a unique key back that an ack has freed, but not an expired one', async () => {
+it('a requeued job reclaims a unique key that its ack has freed, but not an expired one', async () => {
   const started = { ...UNIQUE, until: 'started' };
   const first = await jobIn(service, 'dead', 'requeue-started', { unique: started });
   await step(service, first, 'requeue');
@@ -106,7 +106,7 @@ it('a requeue takes a unique key back that an ack has freed, but not an expired 
   expect((await call(old, 'requeue')).status).toBe(200);
 });
 
-it('a requeue drops a callback that is still pending, and the next end sends a new one', async () => {
+it('a requeue drops a pending callback, and the next outcome sends a new one', async () => {
   const hook = { callbackUrl: 'http://127.0.0.1:9/', callbackOn: ['killed', 'completed'] };
   const id = await jobIn(service, 'killed', 'requeue-callback', hook);
   await step(service, id, 'requeue');
@@ -177,7 +177,7 @@ describe('copy', () => {
     expect((await call(id, 'copy', body)).body).toMatchObject({ copyOf: id, payload });
   });
 
-  it('a copy ignores unknown fields, even large ones', async () => {
+  it('ignores unknown fields of a copy, even large ones', async () => {
     const id = await jobIn(service, 'completed', 'copy-payload', { payload: OPTIONS.payload });
     const { status, body } = await call(id, 'copy', { unknown: 'x'.repeat(100_000) });
     expect([status, body.payload]).toEqual([201, OPTIONS.payload]);
@@ -205,7 +205,7 @@ it.each(['scheduled', 'pending', 'delivered', 'running'] as const)('refuses to d
   expect((await read(id)).status).toBe(status);
 });
 
-it('a delete frees a unique key that lasts for a time, and an idempotency key', async () => {
+it('a delete frees a time-limited unique key and an idempotency key', async () => {
   const body = { name: 'work', unique: { ...UNIQUE, until: 'expired', ttlSeconds: 3_600 } };
   const create = () => service.call('POST', '/spaces/delete-keys/jobs', { body, headers: { 'idempotency-key': 'k' } });
   const { id } = (await create()).body;

@@ -122,7 +122,7 @@ it('responds as documented to calls of a worker that has lost its job', async ()
   }
 });
 
-it('responds as documented to creates whose key was used', async () => {
+it('responds as documented to creates with a used idempotency key', async () => {
   const create = endpointOf('Create Job');
   const target = { ...UNKNOWN, spaceId: 'keyed' };
   const headers = { 'idempotency-key': 'k' };
@@ -138,7 +138,7 @@ it('responds as documented to creates whose key was used', async () => {
   await expectResponse(endpointOf('Requeue Job'), { ...target, jobId: ended }, {}, 409);
 });
 
-it('responds as documented to operations whose key was used, and to more operations than allowed', async () => {
+it('responds as documented to operations with a used idempotency key, and to more operations than allowed', async () => {
   const start = endpointOf('Start Operation');
   const target = { ...UNKNOWN, spaceId: 'operations' };
   const headers = { 'idempotency-key': 'k' };
@@ -183,7 +183,7 @@ it('responds as documented when Redis has no memory left', async () => {
   await service.redis.config('SET', 'maxmemory', '0');
 });
 
-it('responds as documented in a space that has no room for more jobs', async () => {
+it('responds as documented in a space that is full of pending jobs', async () => {
   const space = { ...UNKNOWN, spaceId: 'limited' };
   const set = (body: object) => expectResponse(endpointOf('Change Space Settings'), space, { body }, 200);
   await set({ maxBytes: 1e9 });
@@ -195,7 +195,7 @@ it('responds as documented in a space that has no room for more jobs', async () 
   await expectResponse(endpointOf('Append Logs'), target, {}, 429);
 });
 
-it('responds as documented when Redis would delete jobs', async () => {
+it('responds as documented when Redis might evict jobs', async () => {
   await service.redis.config('SET', 'maxmemory', '1gb');
   await service.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
   const unsafe = await startService({}, { redis, app: 'api', check: false }); // It checks Redis at its start.
@@ -247,7 +247,7 @@ it('responds as documented while the maximum number of requests is in flight', a
   }
 });
 
-it('responds as documented to a key beyond those of its space', async () => {
+it('responds as documented to the creation of more keys than a space may have', async () => {
   const full = await startService({ KEYS_PER_SPACE: '1' }, { redis, app: 'api' });
   try {
     const create = endpointOf('Create Key');
@@ -259,7 +259,7 @@ it('responds as documented to a key beyond those of its space', async () => {
   }
 });
 
-it('responds as documented while the maximum number of calls waits', async () => {
+it('responds as documented while the maximum number of calls is waiting', async () => {
   const full = await startService({ WAITERS_PER_PROCESS: '1' }, { redis, app: 'api' });
   try {
     const jobId = await jobIn(full, 'running', 'waiting');
@@ -279,13 +279,13 @@ it('responds as documented while the maximum number of calls waits', async () =>
   }
 });
 
-it('responds as documented while Redis is away', async () => {
+it('responds as documented while Redis is unavailable', async () => {
   await redis.halt();
   await Promise.all(ENDPOINTS.map((endpoint) => expectResponse(endpoint, UNKNOWN, askingRedis(endpoint), 503)));
   await redis.resume();
 });
 
-it('the tests before this one receive every documented response that can reach a client', () => {
+it('the preceding tests receive every documented response that can reach a client', () => {
   const kinds = ENDPOINTS.flatMap((endpoint) => {
     const operation = contract.operation(endpoint);
     return Object.keys(operation.operation.responses).flatMap((status) => {

@@ -187,7 +187,7 @@ function openSchemas(part: Part, at = ''): string[] {
   return Object.entries(part).flatMap(([key, value]) => openSchemas(value, `${at}/${key}`));
 }
 
-it('documents a body without a type only where any JSON is allowed', () => {
+it('documents a body without a type only if any JSON is allowed', () => {
   const { components, paths } = contract.document;
   const ofComponents = openSchemas(components.schemas).map((at) => at.replace('/properties', ''));
   const ofJobs = ['/Job/result', '/ListedJob/result', '/JobWithEvents/result', '/JobEvent/data'];
@@ -209,7 +209,7 @@ it.each<[what: string, status: number, batches: unknown[]]>([
     400,
     [[{ message: 'x', metadata: [] }], [{ message: 'x', timestamp: 'now' }], [{ message: 'x', source: 1 }]],
   ],
-])('documents batches of logs that the API %s with %i', async (_, status, batches) => {
+])('documents an example batch of logs that the API %s with %i', async (_, status, batches) => {
   const { id } = await createJob(service, 'documented');
   const { pointer } = contract.operation(endpointOf('Append Logs'));
   const schema = `${pointer}/requestBody/content/application~1json/schema`;

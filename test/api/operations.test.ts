@@ -29,7 +29,7 @@ async function createMany(spaceId: string, bodies: unknown[]): Promise<string[]>
   return body.map(({ id }: { id: string }) => id);
 }
 
-it('an operation requeues all dead jobs of a space, and counts them', async () => {
+it('an operation requeues and counts all dead jobs of a space', async () => {
   const dead = await jobs(60, () => jobIn(service, 'dead', 'op-requeue'));
   const killed = await jobIn(service, 'killed', 'op-requeue');
 
@@ -201,7 +201,7 @@ it('an operation leaves jobs unchanged that are created after its start', async 
   expect(await statusOf(id)).toBe('pending');
 });
 
-it('an operation completes at once in a space without jobs', async () => {
+it('an operation completes immediately in a space without jobs', async () => {
   const done = await run('op-empty', { action: 'kill', filter: { status: 'pending' } });
   expect(done).toMatchObject({ looked: 0, changed: 0, left: 0 });
 });
@@ -221,7 +221,7 @@ it('a canceled operation stops, and keeps its changes', async () => {
   expect(await countsOf(spaceId)).toMatchObject({ killed: cancelled.changed + 1 });
 });
 
-it('an operation reports each change to streams and callbacks as the single call does', async () => {
+it('an operation reports each change to streams and callbacks like a single call', async () => {
   const { id } = await createJob(service, 'op-callback', {
     callbackUrl: 'http://127.0.0.1:9/none',
     callbackOn: ['killed'],
@@ -242,7 +242,7 @@ it.each([
   expect((await service.call('GET', '/spaces/op-refused/operations')).body).toEqual({ operations: [] });
 });
 
-it('refuses an operation that kills without jobs:kill, or in another space than that of the key', async () => {
+it('refuses a kill operation without jobs:kill, or outside the space of the key', async () => {
   const { key } = await service.key(['jobs:manage'], { spaceId: 'op-scope' });
   const kill = { action: 'kill', filter: { status: 'pending' } };
   const refused = await start('op-scope', kill, { key });

@@ -30,7 +30,7 @@ async function startPaused() {
   return { server, open, sockets, url: `http://127.0.0.1:${port}` };
 }
 
-/** Respond to all requests, as they come, until so many have their responses. */
+/** Respond to requests as they arrive, until this many have their responses. */
 async function respondToAll(raw: RawClient, count: number) {
   await until(() => {
     for (const response of paused.open.splice(0)) response();
@@ -66,7 +66,7 @@ const CUT_OFF = {
   text: expect.stringContaining('"code":"OVERLOADED"'),
 };
 
-it('cuts off a connection at its 65th open request, after the responses to those before it', async () => {
+it('cuts off a connection at its 65th open request, after responding to the earlier ones', async () => {
   await withRaw(paused.url, async (raw) => {
     raw.socket.write(requests(100_000).join(''));
     await until(() => paused.open.length === 64);
@@ -88,7 +88,7 @@ it('cuts off a connection at its 65th open request, after the responses to those
   });
 });
 
-it('cuts off a connection at its 65th request in one turn of the event loop if each gets its response at once', async () => {
+it('cuts off a connection at its 65th request in one turn of the event loop, even if each is answered immediately', async () => {
   const served = [0];
   const server = http.createServer(SERVER_OPTIONS, (req, res) => {
     if (served.at(-1) === 0) setImmediate(() => served.push(0));
@@ -107,7 +107,7 @@ it('cuts off a connection at its 65th request in one turn of the event loop if e
   expect(Math.max(...served)).toBe(64);
 });
 
-it('returns pipelined bodies unchanged, in whatever pieces they are read', async () => {
+it('returns pipelined bodies unchanged, whatever chunks they arrive in', async () => {
   const bodies = Array.from({ length: 60 }, (_, n) => String.fromCharCode(65 + n).repeat(30_000 + n));
   await withRaw(paused.url, async (raw) => {
     for (let round = 0; round < 2; round++) {
@@ -160,7 +160,7 @@ it('serves other connections after a client disconnects while its requests wait'
   });
 });
 
-it('the calls on which a running job depends, and kills, go before other calls', () => {
+it('serves kills, and calls that a running job depends on, before other calls', () => {
   const urgent = ROUTES.filter(({ slot }) => slot === 'urgent').map(({ path }) => path.split('/').at(-1));
   expect(urgent.sort()).toEqual([...ACTIONS, 'kill', 'settle'].sort());
 });

@@ -17,7 +17,7 @@ describe('readRawBody', () => {
   };
   const read = (request: IncomingMessage) => readRawBody(request, { types: ['application/json'], limit: 100_000 });
 
-  it.each([1, 1_023, 1_024, 1_025, 5_000])('readRawBody joins a body that arrives in %i pieces', async (count) => {
+  it.each([1, 1_023, 1_024, 1_025, 5_000])('readRawBody joins a body that arrives in %i chunks', async (count) => {
     const body = Array.from({ length: count }, (_, n) => String(n % 10)).join('');
     const wire = await read(requestOf([...body].map((character) => Buffer.from(character))));
     expect(wire?.bytes.toString()).toBe(body);
@@ -34,7 +34,7 @@ describe('rejectAfter', () => {
   const never = new Promise<never>(() => undefined);
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-  it('rejectAfter rejects with UNAVAILABLE when the time is over, and at once when no time is left', async () => {
+  it('rejectAfter rejects with UNAVAILABLE after the time, or immediately if no time is left', async () => {
     const unavailable = { code: 'UNAVAILABLE', status: 503 };
     await expect(rejectAfter(5, never)).rejects.toMatchObject(unavailable);
     await expect(rejectAfter(-1, never)).rejects.toMatchObject(unavailable);
@@ -48,7 +48,7 @@ describe('rejectAfter', () => {
     }
   });
 
-  it('rejectAfter ignores an error after its time is over', async () => {
+  it('rejectAfter ignores an error that is thrown after its time', async () => {
     const unhandled: unknown[] = [];
     const hear = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', hear);

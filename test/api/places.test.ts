@@ -26,7 +26,7 @@ function drip(spaceId: string): RawClient {
 
 const create = (spaceId: string) => api.call('POST', `/spaces/${spaceId}/jobs`, { body: { name: 'work' } });
 
-it('requests whose body has not arrived do not count, and one space may have half as many as there are places', async () => {
+it('does not count requests until their body has arrived, and lets one space have half as many as there are places', async () => {
   const bodies = Array.from({ length: 5 }, () => drip('dripping'));
   await until(async () => {
     const one = drip('dripping');
@@ -52,7 +52,7 @@ function hold(spaceId: string): () => void {
   return release;
 }
 
-it('refuses further requests of any key, serves probes and heartbeats, and then serves all again', async () => {
+it('refuses further requests of any key, but serves probes and heartbeats, until there are free places again', async () => {
   const { id } = (await service.call('POST', '/spaces/calm/jobs', { body: { name: 'running' } })).body;
   await service.call('POST', `/jobs/${id}/claim`);
   await service.call('POST', `/jobs/${id}/ack`);
@@ -98,13 +98,13 @@ describe('places', () => {
     };
   };
 
-  it('a tenant alone gets all places but those for urgent requests', () => {
+  it('a lone tenant gets all places except those for urgent requests', () => {
     const { take, takeAll } = placesOf();
     expect(takeAll('a')).toHaveLength(9);
     expect([take('a', true), take('a', true)]).toEqual([expect.any(Place), null]);
   });
 
-  it('once another tenant was refused, a tenant gets at most half, until no other has come for 10 s', () => {
+  it('after another tenant is refused, a tenant gets at most half, until no other tenant has called for 10 s', () => {
     const { take, takeAll } = placesOf();
     const all = takeAll('a');
     expect(take('b')).toBeNull();
@@ -119,20 +119,20 @@ describe('places', () => {
     expect(take('a')).not.toBeNull();
   });
 
-  it("a tenth of a tenant's half is kept for its urgent calls", () => {
+  it("a tenth of a tenant's half is reserved for its urgent calls", () => {
     const { takeAll } = placesOf({ max: 40, isHalfAlways: true });
     expect([...takeAll('a'), ...takeAll('a')]).toHaveLength(18);
     expect(takeAll('a', true)).toHaveLength(2);
     expect(takeAll('b')).toHaveLength(12);
   });
 
-  it('where bodies arrive, a tenant never gets more than half', () => {
+  it('a tenant never gets more than half of the places for arriving bodies', () => {
     const { take, takeAll } = placesOf({ isHalfAlways: true });
     expect(takeAll('a')).toHaveLength(5);
     expect(take('b')).not.toBeNull();
   });
 
-  it('a call that leaves its place while it waits may take it again when there is none', () => {
+  it('a call that gave up its place while waiting can return even if no place is free', () => {
     const { places, take, takeAll } = placesOf();
     const [first] = takeAll('a') as Place[];
     first?.leave();

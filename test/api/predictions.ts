@@ -17,7 +17,7 @@ export function bodyOf(verb: JobVerb): JsonValue | undefined {
 export interface Prediction {
   verb: Trigger & JobVerb;
   from: Status;
-  /** The status after it, or the code that refuses it; `not_pending` for a claim in vain. */
+  /** The status after the call, or the code that refuses it; `not_pending` for a claim that finds no pending job. */
   outcome: string;
   event: { type: string; data: JsonValue } | null;
   /** Of a call that is not refused; null for others. */
@@ -33,7 +33,7 @@ function predict(verb: Trigger & JobVerb, from: Status): Prediction {
     const response = callJob(world, verb, { ...of, body: bodyOf(verb) ?? null }) ?? { success: true };
     const { status, events } = get(world, of);
     const [{ type, data } = { type: null, data: null }] = events.slice(before);
-    const { reason } = response as { reason?: string }; // Of a claim in vain.
+    const { reason } = response as { reason?: string }; // Only for a claim that finds no pending job.
     return { verb, from, outcome: reason ?? status, event: type && { type, data }, response };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -83,7 +83,7 @@ afterEach(async () => {
   await configure('maxmemory', '0');
 });
 
-it('refuses to create jobs while Redis has a memory limit and evicts, and serves all other calls', async () => {
+it('refuses to create jobs while Redis has a memory limit and evicts, but serves all other calls', async () => {
   const running = await jobIn(strict.service, 'running', 'watched');
   await configure('maxmemory', '1gb');
   await configure('maxmemory-policy', 'allkeys-lru');
@@ -126,8 +126,8 @@ it('warns when the append-only file of Redis is off', async () => {
   expect((await scrape(strict.service)).get('yardmaster_redis_append_only{primary="redis"}')).toBe(0);
 });
 
-// The last test, because it evicts keys of the service, too.
-it('reports keys that Redis has evicted since the last check', async () => {
+// The last test, because it also evicts keys of the service.
+it('reports the keys that Redis has evicted since the last check', async () => {
   await strict.service.redis.set('a key of others', 'x');
   await configure('maxmemory-policy', 'allkeys-random');
   await configure('maxmemory', '1'); // The next command of any client evicts.

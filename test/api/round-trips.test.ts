@@ -79,7 +79,7 @@ beforeAll(async () => {
 });
 
 it.each(ENDPOINTS.filter(({ scopes }) => scopes[0]?.startsWith('jobs:')))(
-  '$name sends Redis one script, or what is listed',
+  '$name sends Redis exactly one script, unless an exception is listed',
   async (endpoint) => {
     const target = await targetFor(service, endpoint, SPACE);
     const sent = await commandsOf(async () => {
@@ -133,7 +133,7 @@ it('counts no job as created when Redis refused its creation', async () => {
   expect((await service.call('GET', '/spaces/refused/stats')).body).toMatchObject({ jobs: { total: 0 }, names: [] });
 });
 
-it('lists the keys of a space with the same commands and arguments of Redis when another space has 20,000 keys', async () => {
+it('lists the keys bound to a space with the same Redis commands even if another space has 20,000 keys', async () => {
   const { id, key } = await service.key(['keys:manage'], { spaceId: 'quiet' });
   for (let n = 0; n < 3; n++) await service.key(['jobs:read'], { spaceId: 'quiet' });
   const list = async () => expect((await service.call('GET', '/keys', { key })).body).toHaveLength(4);

@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 const UNAUTHENTICATED = { error: expect.any(String), code: 'UNAUTHENTICATED' };
 
-it('the endpoints of the tests have every scope of the protocol', () => {
+it('the endpoints in the tests require every scope of the protocol', () => {
   expect([...SCOPES].sort()).toEqual([...ALL_SCOPES].sort());
 });
 
@@ -80,7 +80,7 @@ describe.each(ENDPOINTS)('$name', (endpoint) => {
   }
 
   if (!endpoint.path.includes(':')) return; // bound-keys.test.ts tests what these do for a key that is bound to a space.
-  it(`allows ${endpoint.name} with a key of the space, and refuses it in any other space`, async () => {
+  it(`allows ${endpoint.name} with a key bound to the space, and refuses it in any other space`, async () => {
     expect(await callIn('own', bound)).toBe(endpoint.success ?? 200);
     for (const space of ['other', 'OWN'])
       await expectForbidden(space, [bound], 'The API key is bound to another space');
@@ -120,7 +120,7 @@ it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
   },
 );
 
-it('grants a key as a Bearer token the same scopes, space and refusals as in x-api-key', async () => {
+it('treats a key as a Bearer token exactly like a key in x-api-key', async () => {
   const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
   const list = async (space: string, method = 'GET') =>
     (
@@ -133,7 +133,7 @@ it('grants a key as a Bearer token the same scopes, space and refusals as in x-a
 });
 
 it.each(['Bearer garbage', 'Basic dXNlcjpwYXNz', ''])(
-  'ignores the Authorization header %j beside x-api-key',
+  'ignores the Authorization header %j if there is an x-api-key',
   async (authorization) => {
     const { key } = await service.key(['jobs:read']);
     expect((await service.call('GET', '/spaces/a/jobs', { key, headers: { authorization } })).status).toBe(200);

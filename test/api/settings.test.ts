@@ -21,7 +21,7 @@ const set = withService(
   { app: 'api' },
 );
 
-it('refuses a body above the configured limit, and names that limit', async () => {
+it('refuses a body above the configured limit and names the limit', async () => {
   const id = await jobIn(set, 'running', 'small');
   const text = (bytes: number) => 'a'.repeat(bytes);
   const ofJson = (part: string, limit: number) => `${part} must be at most ${limit} bytes of JSON`;
@@ -112,7 +112,7 @@ describe('CORS', () => {
     },
   );
 
-  it('responds to OPTIONS without an Origin header as if CORS were off', async () => {
+  it('responds to OPTIONS without an Origin header as if CORS were disabled', async () => {
     const { status, headers } = await ask('OPTIONS', {});
     expect({ status, allow: headers.allow }).toEqual({ status: 204, allow: 'OPTIONS, POST, GET, HEAD' });
     expect((await ask('OPTIONS', {}, '/nope')).status).toBe(404);

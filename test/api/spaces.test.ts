@@ -51,7 +51,7 @@ it('lists each space exactly once on pages of any size while jobs are created', 
   expect(await allOf(7, shuffle)).toEqual(expected);
 });
 
-it('shows a key of one space only that space in the list of spaces', async () => {
+it('lists only its own space to a key bound to one space', async () => {
   await createJob(service, 'mine');
   const { key } = await service.key(['jobs:read'], { spaceId: 'mine' });
   expect(idsOf(await pageOf('', key))).toEqual(['mine']);
@@ -60,7 +60,7 @@ it('shows a key of one space only that space in the list of spaces', async () =>
   expect(await pageOf('', ofEmpty)).toEqual({ spaces: [], nextCursor: null });
 });
 
-it('lists no space whose last job is deleted', async () => {
+it('no longer lists a space once its last job is deleted', async () => {
   const id = await jobIn(service, 'completed', 'emptied');
   expect(await allOf(50)).toContain('emptied');
   await service.call('DELETE', `/jobs/${id}`);

@@ -27,7 +27,7 @@ it('returns zeros as the statistics of a space without jobs', async () => {
   });
 });
 
-it('counts jobs by status and by name, names with most jobs first', async () => {
+it('counts jobs by status and by name, with the most common names first', async () => {
   const statuses = ['pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const;
   for (const status of statuses) await jobIn(service, status, 'counted', { name: 'all "kinds"\n' });
   await jobIn(service, 'pending', 'counted', { name: 'all "kinds"\n' });
@@ -71,7 +71,7 @@ it('counts each of many names once, in several steps', async () => {
   expect(namesLeftOut).toBe(10);
 });
 
-it('shows the statistics of 100 names by default, and how many names are left out', async () => {
+it('shows the statistics of 100 names by default, and how many names are omitted', async () => {
   for (let n = 0; n < 105; n++) await createJob(service, 'stats-many', { name: `n${n}` });
   for (let n = 50; n < 55; n++) await createJob(service, 'stats-many', { name: `n${n}` });
   expect(await statsOf('stats-many')).toMatchObject({ jobs: { total: 110 }, namesLeftOut: 5 });

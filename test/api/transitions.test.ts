@@ -53,7 +53,7 @@ it.each(PREDICTIONS.filter((cell) => !isMove(cell)))(
   },
 );
 
-it('tests every trigger that can be a call about a job', () => {
+it('the tests cover every trigger that can be a call about a job', () => {
   const notAboutAJob = ['poll', 'replace', 'due', 'start_timeout', 'delivery_timeout', 'execution_timeout'];
   const triggers = new Set(TRANSITIONS.map(({ trigger }) => trigger).filter((one) => !notAboutAJob.includes(one)));
   expect([...triggers].sort()).toEqual([...VERBS].sort());
@@ -93,7 +93,7 @@ it('counts attempts at the ack, retries until maxRetries is used up, and then ma
   }
 });
 
-it('puts a retried job at the end of the queue, and gives its latest checkpoint to the next attempt', async () => {
+it('puts a retried job at the end of the queue, and passes its latest checkpoint to the next attempt', async () => {
   const first = await jobIn(service, 'running', 'retry-order');
   const second = await createJob(service, 'retry-order');
   for (const page of [1, 2]) await service.call('POST', `/jobs/${first}/checkpoint`, { body: { page } });
@@ -109,7 +109,7 @@ it('puts a retried job at the end of the queue, and gives its latest checkpoint 
   expect(listed.body.map((job: { id: string }) => job.id)).toEqual([second.id, first]);
 });
 
-it('shows a long history complete, in order and without gaps', async () => {
+it('shows a long history completely, in order and without gaps', async () => {
   const id = await jobIn(service, 'running', 'long');
   const numbers = Array.from({ length: 250 }, (_, i) => i);
   for (const n of numbers) await service.call('POST', `/jobs/${id}/event`, { body: n });

@@ -154,7 +154,7 @@ describe.each(Object.keys(MODES) as Mode[])('the dashboard in %s', (mode) => {
     ...['/ui/..', '/ui/../../package.json', '/ui/assets/../index.html', '/ui/assets/../../../../package.json'],
     ...['/ui/..%2f..%2fpackage.json', '/ui/%2e%2e/%2e%2e/package.json', '/ui/assets/..%5c..%5cindex.html'],
     ...['/ui/assets/%252e%252e/index.html', '/ui/assets//etc/passwd', '/ui/assets/constructor', '/ui/__proto__'],
-  ])('responds to %s with 404, as to any other unknown path', async (target) => {
+  ])('responds to %s with 404, like to any other unknown path', async (target) => {
     const { status, headers, bytes } = await ask(target);
     expect({ status, type: headers['content-type'], body: JSON.parse(bytes.toString()) }).toEqual({
       status: 404,
@@ -199,14 +199,14 @@ it('shows the content security policy of the dashboard in docs/deploy.md', () =>
 describe('the page', () => {
   const page = read('index.html').toString();
 
-  it('the page of the dashboard loads only files of the API by relative URLs, so that it works below any path', async () => {
+  it('the dashboard loads only files of the API, by relative URLs, so that it works below any path', async () => {
     service = MODES['a standalone'];
     const urls = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, url]) => url as string);
     expect(urls.sort()).toEqual(ASSETS.filter((name) => urls.includes(name)).sort());
     expect(urls).toContain(SCRIPT);
   });
 
-  it('the page of the dashboard contains no inline script or style, which its policy forbids', () => {
+  it('the dashboard page contains no inline script or style, because its policy forbids them', () => {
     expect(page.match(/<script(?![^>]* src=)|<style|\s(style|on\w+)=|javascript:/g)).toBeNull();
   });
 });
@@ -249,7 +249,7 @@ describe('files of the dashboard', () => {
     expect(readFolder).toThrow('UI is true, but the dashboard is not built: run npm run build, or set UI=false');
   });
 
-  it('sends dashboard files uncompressed that gzip would enlarge', () => {
+  it('sends dashboard files uncompressed if gzip would enlarge them', () => {
     writeFileSync(join(folder, 'index.html'), '<p>'.repeat(100));
     writeFileSync(join(folder, 'assets/style-A.css'), 'p{}');
     expect(readFolder()).toMatchObject([

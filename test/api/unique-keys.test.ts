@@ -51,7 +51,7 @@ it('a retried job keeps its unique key, unless an ack has freed it', async () =>
   }
 });
 
-it('frees an expired unique key after its time, and only for the next job', async () => {
+it('frees an expired unique key for the next job, and not again when the first job is purged', async () => {
   const space = newSpace();
   const { body: first } = await create(space, { key: 'k', until: 'expired', ttlSeconds: 1 });
   let second: { status: number; body: { id: string } } = { status: 0, body: { id: '' } };
@@ -105,7 +105,7 @@ it('compares unique keys among the jobs of one name and one space', async () => 
   expect((await create(space, { key: 'bc' }, { name: 'a' })).status).toBe(200);
 });
 
-it('shows the members of unique that differ from their defaults', async () => {
+it('shows the fields of unique that differ from their defaults', async () => {
   const space = newSpace();
   for (const unique of [
     { key: 'ü "\n' },
@@ -123,7 +123,7 @@ it('shows the members of unique that differ from their defaults', async () => {
   expect([Object.keys(body), Object.keys(await read(body.id))].flat()).not.toContain('unique');
 });
 
-it('returns the job of a unique key to a caller with jobs:read, and four fields to others', async () => {
+it('returns the whole job of a unique key to a caller with jobs:read, and only four fields to others', async () => {
   const space = newSpace();
   const id = await jobIn(service, 'completed', space, { unique: { key: 'k', ...HOUR }, payload: { n: 1 } });
   const { events, ...job } = await read(id);
@@ -143,7 +143,7 @@ it('refuses a create with onConflict reject, and names the other job', async () 
   expect([status, body]).toEqual([409, { error, code: 'JOB_NOT_UNIQUE', jobId, jobStatus: 'running' }]);
 });
 
-it('replaces everything of a pending job except its id, its place and its history', async () => {
+it('replaces a pending job except for its ID, its place in the queue and its history', async () => {
   const space = newSpace();
   const fields = {
     payload: { n: 1 },
@@ -202,7 +202,7 @@ it.each(['delivered', 'running'] as const)('returns a %s job of a unique key ins
   expect(await read(id)).toEqual(before);
 });
 
-it('leaves one job with the last payload after many replacements', async () => {
+it('keeps one job with the last payload after many replacements', async () => {
   const space = newSpace();
   for (let n = 0; n < 50; n++) await create(space, { key: 'k', onConflict: 'replace' }, { payload: { n } });
   const { body: jobs } = await service.call('GET', `/spaces/${space}/jobs`);

@@ -97,7 +97,7 @@ it('a refusal of an unknown field under strict handling changes nothing', async 
   expect(await jobs()).toBe(before);
 });
 
-it('reports a misspelled required field as unknown, not as missing', async () => {
+it('reports a misspelled required field as unknown instead of missing', async () => {
   const { body } = await create({ nam: 'work' }, STRICT);
   expect(body.error).toBe('unknown field nam, did you mean name?');
 });
@@ -132,7 +132,7 @@ it.each<[name: string, body: unknown]>([
   ['Custom Event', { seen: true }],
   ['Append Logs', ['a', { message: 'b', metadata: { x: { y: 1 } } }]],
   ['Poll for Jobs', undefined],
-])('reports no unknown field inside free JSON or of a free name: %s %j', async (name, body) => {
+])('reports no unknown fields inside free-form JSON or free-form names: %s %j', async (name, body) => {
   const response = await ask(name, body);
   expect({ status: response.status < 300, ignored: ignoredOf(response) }).toEqual({ status: true });
   const strict = await ask(name, body, STRICT);
@@ -140,7 +140,7 @@ it.each<[name: string, body: unknown]>([
   expect({ status: strict.status < 300, applied }).toEqual({ status: true, applied: 'handling=strict' });
 });
 
-it('encodes the path of an unknown field so that a client can decode it', async () => {
+it('encodes the path of an unknown field reversibly', async () => {
   const names = ['a b', 'a,b', '%', 'ä', '漢', '\ud800', '[x]', 'a.b', '\r\nset-cookie: x'];
   const response = await create({ name: 'work', ...Object.fromEntries(names.map((name) => [name, 1])) });
   const shown = (ignoredOf(response) as string).split(', ').map(decodeURIComponent);
@@ -161,7 +161,7 @@ it('lists at most 20 unknown fields, and no more bytes than a proxy accepts', as
   const { id } = await createJob(service, 'unknown');
   const logs = Array.from({ length: 200 }, () => ({ message: 'a', x: 1 }));
   const batch = await service.call('POST', `/jobs/${id}/logs`, { body: { logs, ...many('y'), logz: 1 } });
-  expect(batch.status).toBe(400); // More than 100 fields beside `logs`.
+  expect(batch.status).toBe(400); // More than 100 fields in addition to `logs`.
   const some = await service.call('POST', `/jobs/${id}/logs`, { body: logs });
   expect(some.headers['x-ignored-fields']?.toString().split(', ').at(-1)).toBe('logs[19].x');
 });
@@ -172,7 +172,7 @@ it('lists unknown fields with the refusal of a batch of logs', async () => {
   expect(ignoredOf(response)).toBe('logs[0].lvl');
 });
 
-it('Create Key refuses unknown fields, so its error does not call them ignored', async () => {
+it('Create Key refuses unknown fields instead of ignoring them', async () => {
   const response = await service.call('POST', '/keys', { body: { name: 'k', scopes: ['jobs:read'], space: 'x' } });
   expect(response).toMatchObject({ status: 400, body: { error: 'unknown field space, did you mean spaceId?' } });
   expect(ignoredOf(response)).toBeUndefined();
@@ -183,7 +183,7 @@ it('omits the header of unknown fields when all fields are known', async () => {
   expect(ignoredOf(await create({ name: 5 }))).toBeUndefined();
 });
 
-it('the service knows the fields of every body that is not free JSON', () => {
+it('the service knows the fields of every body that is not free-form JSON', () => {
   const bodyOf = ({ input }: (typeof ROUTES)[number]) => input?.body?.content['application/json']?.schema;
   const free = ROUTES.filter((route) => {
     const body = bodyOf(route);
@@ -288,7 +288,7 @@ describe('unknown parameters of a query', () => {
     );
   });
 
-  it('refuses an unknown query parameter after it checks the key and before it reads the job', async () => {
+  it('refuses an unknown query parameter after checking the key and before reading the job', async () => {
     const path = `/jobs/${UNKNOWN.jobId}?x=1`;
     expect((await service.call('GET', path)).status).toBe(400);
     expect((await service.call('GET', path, { key: 'wrong' })).status).toBe(401);

@@ -34,7 +34,7 @@ async function fill(): Promise<RawClient[]> {
   return slow;
 }
 
-it('refuses a large list, and nothing else, while the lists under way use up the budget', async () => {
+it('refuses only large lists while other lists use up the budget', async () => {
   const slow = await fill();
   expect(await create(LIST)).toMatchObject({
     status: 503,
@@ -44,7 +44,7 @@ it('refuses a large list, and nothing else, while the lists under way use up the
   expect((await create('{"name":"work"}')).status).toBe(201);
   expect((await create('[{"name":"work"}]')).status).toBe(201);
 
-  // One after the other, because a busy machine may refuse several at once for lack of time.
+  // Sequentially, because a busy machine may refuse concurrent ones for lack of time.
   for (const client of slow) {
     client.socket.write(LIST.slice(HALF));
     expect((await client.receive(1))[0]?.status).toBe(201);
@@ -52,7 +52,7 @@ it('refuses a large list, and nothing else, while the lists under way use up the
   expect((await create(LIST)).status).toBe(201);
 });
 
-it('frees the budget for large lists when clients disconnect, even clients that waited for it', async () => {
+it('frees the budget for large lists when clients disconnect, even if they were waiting for it', async () => {
   const slow = await fill();
   const waiting = Array.from({ length: 6 }, begin);
   await until(() => waiting.every(({ socket }) => socket.bytesWritten > HALF && socket.writableLength === 0));

@@ -122,7 +122,7 @@ async function createWith(jobs: object[], inTurn = <T>(run: () => Promise<T>) =>
   return { calls, outcome };
 }
 
-it('one script creates at most 100 jobs or about 256 KB, and the bulk connection those above 64 KB', async () => {
+it('a script creates at most 100 jobs or about 256 KB, and scripts above 64 KB use the bulk connection', async () => {
   const large = (kilobytes: number) => ({ name: 'work', payload: { a: 'a'.repeat(kilobytes * 1_024) } });
   expect((await createWith(listOf(201))).calls).toEqual([
     ['usual', 100],

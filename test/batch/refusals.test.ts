@@ -32,14 +32,14 @@ const NEGATIVE = {
 it.each([
   ['an empty list', '[]', invalid('body must have at least one job')],
   ['1 001 jobs', JSON.stringify(Array(1_001).fill(WORK)), invalid('body must have at most 1000 jobs')],
-  ['1 001 items that are no jobs', `[${'0,'.repeat(1_000)}0]`, invalid('body must have at most 1000 jobs')],
+  ['1,001 items that are not jobs', `[${'0,'.repeat(1_000)}0]`, invalid('body must have at most 1000 jobs')],
   ['an open bracket', '[', invalid('body must be valid JSON')],
   ['a list without an end', '[{"name":"work"}', invalid('body must be valid JSON')],
   ['a wrong bracket', '[{"name":"work"}}', invalid('body must be valid JSON')],
   ['two lists', '[{"name":"work"}][{"name":"work"}]', invalid('body must be valid JSON')],
   ['a comma at the end', '[{"name":"work"},]', invalid('body must be valid JSON')],
   ['an item that is not JSON', '[{"name":"work"},{name}]', invalid('[1] must be valid JSON')],
-  ['null beside a job', '[{"name":"work"},null]', wrong(NOT_AN_OBJECT)],
+  ['a job and null', '[{"name":"work"},null]', wrong(NOT_AN_OBJECT)],
   ['a list in a list', '[{"name":"work"},[{"name":"work"}]]', wrong(NOT_AN_OBJECT)],
   ['a job without a name', JSON.stringify([WORK, {}]), wrong(NO_NAME)],
   ['two wrong jobs', JSON.stringify([WORK, {}, { ...WORK, retry: { delaySeconds: [-1] } }]), wrong(NO_NAME, NEGATIVE)],
@@ -82,7 +82,7 @@ it('refuses unknown fields of a list with Prefer: handling=strict, and stores no
 
 const gzip = { 'content-encoding': 'gzip' };
 const chunked = { 'content-length': undefined, 'transfer-encoding': 'chunked' };
-/** Make a list of jobs of so many bytes, whose payloads are within their limit. */
+/** Create a list of jobs with this many bytes, whose payloads are within their limit. */
 function listOf(bytes: number): string {
   const one = JSON.stringify({ name: 'work', payload: { a: 'a'.repeat(100_000) } });
   const jobs = Array(Math.floor(bytes / (one.length + 1)) - 1).fill(one);
@@ -99,7 +99,7 @@ it.each([
   expect([status, body.length]).toEqual([201, 51]);
 });
 
-it('accepts a compressed list of more bytes on the wire than other bodies may have', async () => {
+it('accepts a compressed list that is larger on the wire than other bodies may be', async () => {
   const raw = gzipSync(listOf(3_000_000), { level: 0 });
   expect(raw.length).toBeGreaterThan(1_048_576);
   const { status, body } = await create({ raw, headers: gzip }, 'large');
@@ -138,7 +138,7 @@ it.each([
   expect(await stored()).toBe(0);
 });
 
-it('requires the scope jobs:create and a key of the space for a list', async () => {
+it('requires a key with jobs:create that is valid for the space to create a list', async () => {
   const { key: reader } = await service.key(['jobs:read']);
   const { key: elsewhere } = await service.key(['jobs:create'], { spaceId: 'elsewhere' });
   for (const key of [reader, elsewhere]) expect((await create({ body: [WORK], key })).status).toBe(403);

@@ -79,7 +79,7 @@ it('keeps profiles below XDG_CONFIG_HOME if that is set', async () => {
   expect(await config('config list')).toEqual([0, [], 'no profiles found\n']);
 });
 
-it('commands use the current profile, or another one with --profile or YARDMASTER_PROFILE', async () => {
+it('commands use the current profile, or the one in --profile or YARDMASTER_PROFILE', async () => {
   const jobs = { url: '/api/v1/spaces/shop/jobs', key: 'ym_prod' };
   expect(await asked('jobs')).toMatchObject({ code: 0, seen: [jobs] });
   expect(await config('open --print --profile test')).toEqual([0, [expect.stringMatching(/\/test\/ui\/#\/$/)], '']);
@@ -89,7 +89,7 @@ it('commands use the current profile, or another one with --profile or YARDMASTE
   expect(url).toMatch(/#\/spaces\/shop$/);
 });
 
-it('options win over variables, and variables over the profile', async () => {
+it('options override variables, and variables override the profile', async () => {
   const env = { YARDMASTER_API_KEY: 'ym_variable', YARDMASTER_SPACE: 'variable' };
   expect(await asked('jobs', env)).toMatchObject({
     seen: [{ url: '/api/v1/spaces/variable/jobs', key: 'ym_variable' }],
@@ -124,7 +124,7 @@ it('info shows which profile is used', async () => {
 });
 
 it.each(['{', '[]', '{"current": null}', '{"current": null, "profiles": {"p": {"url": "x", "token": "ym_secret"}}}'])(
-  'commands that call a service name the file of the profiles if it is broken: %s',
+  'commands that call a service name the profile file if it is invalid: %s',
   async (content) => {
     mkdirSync(dirname(inHome()), { recursive: true });
     writeFileSync(inHome(), content);
@@ -152,7 +152,7 @@ it.each([
   expect(readFileSync(inHome(), 'utf8')).toBe(before);
 });
 
-it('config set explains that it has no folder, or cannot write there', async () => {
+it('config set explains when it has no folder or cannot write there', async () => {
   const set = ['config', 'set', 'a', '--url', 'http://a'];
   expect(await yardmasterHere(set, {}).end()).toEqual([
     2,

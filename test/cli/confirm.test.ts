@@ -24,7 +24,7 @@ const DECLINED = { code: 1, lines: [], err: 'yardmaster: nothing was changed\n' 
 const DELETE = ['operations', 'start', 'delete', '--status', 'dead', '--wait'];
 const totalIn = async (spaceId: string) => (await service.call('GET', `/spaces/${spaceId}/jobs`)).body.length;
 
-it('operations start counts the jobs before it asks, and changes them only after a yes', async () => {
+it('operations start counts the jobs, asks, and changes them only after a yes', async () => {
   for (let i = 0; i < 2; i++) await jobIn(service, 'dead', 'sure');
   const questions = ['Delete 2 jobs in sure? [y/N] '];
   for (const text of ['', 'n', 'no', 'x']) {

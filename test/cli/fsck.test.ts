@@ -63,7 +63,7 @@ it('fsck exits with 0 and counts what it checked when it finds no fault', async 
   expect(end).toEqual({ code: 0, lines: [checked, 'No faults found.'], err: '' });
 });
 
-it('fsck exits with 1 and shows the first faults of each kind, and --repair repairs all', async () => {
+it('fsck exits with 1 and shows the first faults of each kind; --repair repairs all of them', async () => {
   const ids = await damage(23);
   const found = await endOf(yardmaster(['fsck'], env()));
   expect(found.code).toBe(1);
@@ -84,7 +84,7 @@ it('fsck exits with 1 and shows the first faults of each kind, and --repair repa
   expect((await fsck()).lines.at(-1)).toBe('No faults found.');
 });
 
-it('fsck --repair exits with 1 when a fault is left', async () => {
+it('fsck --repair exits with 1 when a fault remains', async () => {
   await damage(1);
   const key = `${service.prefix}:of\u001b[31mstrangers`;
   await service.redis.set(key, 'x');
@@ -114,7 +114,7 @@ it('fsck --json prints a JSON line for each fault, and a summary', async () => {
   ]);
 });
 
-it('fsck stops between two steps on Ctrl-C, and reports its progress', async () => {
+it('fsck stops between two steps on Ctrl-C and reports what it has done', async () => {
   await damage(1_500);
   const run = yardmaster(['fsck', '--repair', '--verbose'], env());
   // The reader is slower than the check, so the check is not over yet.
@@ -147,7 +147,7 @@ describe('fsck as a Redis user that can only read', () => {
     expect((await fsck(['--repair'])).code).toBe(0);
   });
 
-  it('fsck as a Redis user with read access shows what Redis refuses: a command, or the password', async () => {
+  it('fsck reports when Redis refuses a command or the password', async () => {
     const wrong = await fsck([], reader('wrong'));
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('WRONGPASS')]);
     await service.redis.call('ACL', ['SETUSER', 'reader', '-info']);
@@ -183,7 +183,7 @@ it('fsck exits with 2 and the reason when it cannot connect to Redis', async () 
     await damage(1);
   });
 
-  it('fsck on a terminal shows its progress in one line, and then the faults in color', async () => {
+  it('fsck on a terminal shows its progress on one line, and then the faults in color', async () => {
     const run = yardmasterOnTerminal('fsck', env());
     expect(await run.exit()).toBe(1);
     // Each drawing starts by clearing the line, and so does the output after the last drawing.

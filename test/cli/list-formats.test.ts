@@ -64,7 +64,7 @@ it.each([
   expect(out.split('\n')[1]).toMatch(new RegExp(` crop +${age} `));
 });
 
-it('cuts only the error to the width of a terminal, and omits empty columns', async () => {
+it('truncates only the error to the width of a terminal, and omits empty columns', async () => {
   const { out } = await list([DEAD], [], { isTTY: true, columns: 60 });
   const [titles = '', line = ''] = out.split('\n');
   expect(titles).toMatch(/^ID +STATUS +NAME +AGE +ATTEMPT +ERROR$/);
@@ -72,7 +72,7 @@ it('cuts only the error to the width of a terminal, and omits empty columns', as
   expect(line).toHaveLength(60);
 });
 
-it('lets a terminal wrap a line whose other columns are wider than the terminal', async () => {
+it('wraps a line if its other columns are wider than the terminal', async () => {
   const { out } = await list([{ ...DEAD, workerId: 'w'.repeat(150) }], [], { isTTY: true, columns: 80 });
   const [, line = ''] = out.split('\n');
   expect(line).toContain('w'.repeat(150));
@@ -132,7 +132,7 @@ it('prints a stack trace with -o yaml as lines', async () => {
 });
 
 it.each([[[]], [['-o', 'wide']], [['--json']], [['-o', 'yaml']]])(
-  'prints that there are no jobs to the standard error, with %j',
+  'prints to stderr that there are no jobs, with %j',
   async (args) => {
     expect(await list([], args)).toEqual({ code: 0, out: '', err: 'no jobs found\n' });
   },
@@ -140,7 +140,7 @@ it.each([[[]], [['-o', 'wide']], [['--json']], [['-o', 'yaml']]])(
 
 const service = withService();
 
-it('jobs shows the worker only while it holds the job', async () => {
+it('jobs shows a worker only while it has the job', async () => {
   const env = { ...asAdmin(service), YARDMASTER_SPACE: 'list-worker' };
   await service.call('POST', '/spaces/list-worker/jobs', { body: { name: 'work' } });
   const { body } = await service.call('POST', '/spaces/list-worker/jobs/poll', { body: { workerId: 'web-3' } });

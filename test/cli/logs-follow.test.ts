@@ -60,7 +60,7 @@ it('logs --follow follows a pending job through its first and its next attempt',
 });
 
 it.each(ENDS)(
-  'logs --follow prints all entries from before the job was %s, and exits as watch does',
+  'logs --follow prints all entries from before the job was %s, and exits like watch',
   async (_, verb, body, code) => {
     const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
     const run = await follow(id);
@@ -72,7 +72,7 @@ it.each(ENDS)(
 );
 
 it.each(ENDS)(
-  'logs --follow prints the logs of a job that is already %s, and exits as watch does',
+  'logs --follow prints the logs of a job that is already %s, and exits like watch',
   async (status, _v, _b, code) => {
     const id = await jobIn(service, status, 'ended');
     await append(service, id, numbered(3));
@@ -167,7 +167,7 @@ describe('the requests of logs --follow', () => {
     expect(proxy.requests).toEqual(['?limit=1', 'stream', from(0), from(0), from(5), from(6)]);
   });
 
-  it('logs --follow sends no request while its reader takes nothing, and then one for all new entries', async () => {
+  it('logs --follow sends no request while its output is not read, and then one for all new entries', async () => {
     const id = await jobIn(service, 'running', 'slow');
     const watcher = await StreamClient.open(service.url, `/${id}?token=${ADMIN_KEY}`);
     await append(service, id, numbered(2));
@@ -307,7 +307,7 @@ describe('logs --follow that loses its connection', () => {
     expect([await run.exit(), run.err().split('\n').at(-2)]).toEqual([1, 'yardmaster: The stream token has expired']);
   });
 
-  it('logs --follow prints the entries that replaced lost entries of the service, and reports the loss', async () => {
+  it('logs --follow prints the entries that replaced entries lost by the service, and reports the loss', async () => {
     let kept = [entry(1, 'one'), entry(2, 'two'), entry(3, 'three')];
     let end: () => void = () => undefined;
     const fake = await serve(

@@ -57,7 +57,7 @@ describe('logs of more entries than a page has', () => {
   });
 });
 
-it('logs requests no further pages while its reader takes nothing', async () => {
+it('logs requests no more pages while its output is not read', async () => {
   const job = (await createJob(service, 'large')).id;
   const all = numbered(1_500).map((name) => `${name} ${'x'.repeat(2_000)}`);
   for (let i = 0; i < all.length; i += 300) await append(service, job, all.slice(i, i + 300));
@@ -123,7 +123,7 @@ describe('logs with filters', () => {
     ['characters that have a meaning in patterns', '5.00 (a+b)*', [4]],
     ['a backslash', 'c:\\T', [7]],
     ['characters that have a meaning in addresses', '%, a&b=c#d', [8]],
-    ['nothing that is not there', 'absent', []],
+    ['nothing for a missing text', 'absent', []],
   ])('logs --grep finds %s', async (_, grep, places) => {
     const lines = infos(MESSAGES.filter((_message, i) => places.includes(i)));
     expect(await readHere(service, id, '--grep', grep)).toEqual(found(lines));
@@ -171,7 +171,7 @@ describe('logs with filters', () => {
       ['--level warn,error --tail 13', all.slice(-13)],
       ['--level warn,error --tail 1', all.slice(-1)],
       ['--level info', []],
-    ])('logs prints the entries of many pages that pass all filters: %s --grep …', async (flags, lines) => {
+    ])('logs prints the entries that match all filters across many pages: %s --grep …', async (flags, lines) => {
       expect(await readHere(service, job, ...flags.split(' '), '--grep', 'ROUND" n')).toEqual(found(lines));
     });
   });
@@ -188,7 +188,7 @@ describe('logs in which newer entries have replaced older ones', () => {
     [['--tail', '3'], lastTen.slice(-3), ''],
     [['--tail', '50'], lastTen, ''],
     [['--tail', '0'], [], ''],
-  ])('logs reports removed entries unless only some entries were wanted: %j', async (flags, messages, err) => {
+  ])('logs reports removed entries unless only some entries were requested: %j', async (flags, messages, err) => {
     expect(await readHere(small, await jobWith(small, numbered(25)), ...flags)).toEqual([0, messages, err]);
   });
 
@@ -272,7 +272,7 @@ describe('printed logs', () => {
   const yellow = (text: string) => `\u001b[33m${text}\u001b[0m`;
   const bold = (text: string) => `\u001b[1m${text}\u001b[0m`;
 
-  it('logs on a terminal shows the local time of day and a color for each level, and cuts nothing', async () => {
+  it('logs on a terminal shows the local time and a color for each level, and truncates nothing', async () => {
     const run = onTerminal(id);
     expect(await run.exit()).toBe(0);
     const time = dim('11:30:01');
@@ -300,7 +300,7 @@ describe('printed logs', () => {
     expect(JSON.parse(run.out())).toMatchObject({ seq: 6, level: 'fatal' });
   });
 
-  it('logs --follow on a terminal prints in color until Ctrl-C, and then exits with 130', async () => {
+  it('logs --follow on a terminal prints in color until Ctrl-C, and exits with 130', async () => {
     const job = await jobWith(service, ['before']);
     const run = onTerminal(`${job} --follow`);
     await run.shows('before\r\n');
@@ -340,7 +340,7 @@ describe('logs that the service refuses', () => {
     },
   );
 
-  it('logs works with a key of the space that has only jobs:read', async () => {
+  it('logs works with a key bound to the space that has only jobs:read', async () => {
     const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
     expect(await readWith(key, [id, '--follow']).end()).toEqual([0, infos(numbered(2)), '']);
   });
@@ -374,7 +374,7 @@ describe('logs of a service with unusual responses', () => {
     expect(await readHere({ url }, 'job')).toEqual([0, infos(numbered(3)), err]);
   });
 
-  it('logs does not retry before the service allows it, and gives up after --timeout', async () => {
+  it('logs retries no earlier than the service allows, and gives up after --timeout', async () => {
     const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
     // Without Retry-After, the CLI would retry within half a second.
     const err = /^cannot connect to \S+ \(Status 503 without JSON.*\), .*\nyardmaster: timed out after 1 s\n$/;

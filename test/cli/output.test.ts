@@ -52,7 +52,7 @@ it('colors parts of a drawn job, and resets each color', () => {
   ]);
 });
 
-it('draws when a scheduled job is due, with the date unless it is today', () => {
+it('draws the time that a job is scheduled for, with the date unless it is today', () => {
   const untilOf = (at: Date) =>
     drawn({ ...view, status: 'scheduled', progress: null, scheduledFor: at.toISOString() })[1];
   const today = new Date();
@@ -65,7 +65,7 @@ it('omits unknown fields of a job from the drawing', () => {
   expect(drawn(unseen('4ck0job'))).toEqual(['4ck0job  1:07', `${'░'.repeat(20)} no progress yet`]);
 });
 
-it('draws a full bar once the job has completed, whatever its worker reported last', () => {
+it('draws a full bar once the job is completed, whatever its worker last reported', () => {
   expect(drawn({ ...view, status: 'completed' })[1]).toBe(`${'█'.repeat(20)} 100% Resizing`);
   expect(drawn({ ...view, status: 'completed', progress: null })[1]).toBe(`${'█'.repeat(20)} 100%`);
 });
@@ -81,13 +81,16 @@ it.each([1, 5, 20, 37, 60, 200])('draws no line of a job that is wider than %i c
   for (const line of drawn(wide, { columns, lost: long })) expect(widthOf(line)).toBeLessThanOrEqual(columns);
 });
 
-it.each([1, 2, 3, 4, 5, 10])('leaves one of %i rows for the cursor, and counts the stages that do not fit', (rows) => {
-  const subProgress = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`stage ${i}`, { percent: i }]));
-  const lines = drawn({ ...view, progress: { percent: 1, message: 'Many', subProgress } }, { rows, lost: 'lost' });
-  expect(lines.length).toBe(Math.max(1, rows - 1));
-  if (rows < 10) return;
-  expect(lines.slice(-3)).toEqual(['  stage 4  ░░░░░░░░░░   4%', '  … and 45 more stages', 'lost']);
-});
+it.each([1, 2, 3, 4, 5, 10])(
+  'reserves one of %i rows for the cursor, and counts the stages that do not fit',
+  (rows) => {
+    const subProgress = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`stage ${i}`, { percent: i }]));
+    const lines = drawn({ ...view, progress: { percent: 1, message: 'Many', subProgress } }, { rows, lost: 'lost' });
+    expect(lines.length).toBe(Math.max(1, rows - 1));
+    if (rows < 10) return;
+    expect(lines.slice(-3)).toEqual(['  stage 4  ░░░░░░░░░░   4%', '  … and 45 more stages', 'lost']);
+  },
+);
 
 it('draws a full bar at 100% only', () => {
   const bars = [0, 5, 99.99, 100].map((percent) => barOf(percent, 5));
@@ -107,7 +110,7 @@ describe('viewAfter', () => {
     }, unseen('j'));
   const progress = { percent: 5, message: 'Begun' };
 
-  it('viewAfter adopts the fields of each message', () => {
+  it('viewAfter copies the fields of each message', () => {
     expect(known({ type: 'init', status: 'pending' })).toEqual({ ...unseen('j'), status: 'pending' });
     expect(known({ type: 'init', progress })).toEqual({ ...unseen('j'), progress });
     const running = { jobName: 'resize', status: 'running' };
@@ -141,7 +144,7 @@ describe('viewAfter', () => {
   });
 });
 
-it('a region redraws its last lines in single writes, below lines that scroll away', () => {
+it('a region redraws its lines in single writes, below lines that scroll away', () => {
   const writes: string[] = [];
   const terminal = { columns: 10, rows: 5, write: (text: string) => writes.push(text) };
   const region = new Region(terminal);
@@ -188,7 +191,7 @@ describe('jobDisplay', () => {
     ]);
   });
 
-  it('the job display updates the time while nothing happens, and shows a lost connection until it is back', () => {
+  it('the job display updates the time while nothing happens, and shows a lost connection until it is restored', () => {
     const { writes, job, show } = display();
     jest.advanceTimersByTime(5_000);
     expect(writes).toEqual([]);

@@ -120,7 +120,7 @@ it.each([
   },
 );
 
-it('prints the sentence that a command returns to standard error', async () => {
+it('prints the sentence that a command returns to stderr', async () => {
   const { code, out, err } = await run(['watch', 'job'], {}, 9, 'because');
   expect([code, out, err]).toEqual([9, '', 'yardmaster: because\n']);
 });
@@ -286,8 +286,8 @@ it.each([
   ['{"a": tru}', 'unexpected character at line 1, column 10'],
   ['{"a": 1} x', 'unexpected character at line 1, column 10'],
   ['{"a": "b\nc"}', 'unexpected character at line 1, column 9'],
-  ['{"a": "b', 'unexpected end of input'],
-])('refuses the payload %j and shows where it stops being JSON', async (payload, fault) => {
+  ['{"a": "b', 'it ends too early'],
+])('refuses the payload %j and shows where it is no longer JSON', async (payload, fault) => {
   expect(await run(['create', 'a', payload], IN_SPACE)).toMatchObject({
     code: 2,
     err: `yardmaster: payload is not JSON: ${fault}\n`,
@@ -471,7 +471,7 @@ function packagesOf(file: URL, visited = new Set<string>()): Set<string> {
   return packages;
 }
 
-it('starts without loading the store, which only fsck loads', () => {
+it('starts without loading the store, which only fsck needs', () => {
   const packages = packagesOf(new URL('../../apps/cli/src/main.ts', import.meta.url));
   expect(packages).toContain('@yardmaster/sdk');
   expect(packages).not.toContain('@yardmaster/fsck');

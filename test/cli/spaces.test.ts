@@ -11,8 +11,8 @@ const service = withService();
 
 const here = (...args: string[]) => yardmasterHere(args, asAdmin(service)).end();
 
-it('shows the settings of a space, and changes them', async () => {
-  expect(await here('settings', 'cli-set')).toEqual([0, ['no settings'], '']);
+it('shows and changes the settings of a space', async () => {
+  expect(await here('settings', 'cli-set')).toEqual([0, ['nothing is set'], '']);
   const retry = 'defaults.retry={"delaySeconds":[1,2]}';
   const set = ['maxPending=5', 'retention.deadSeconds=60', retry, 'anonymousStreams=false'];
   const lines = [
@@ -75,7 +75,7 @@ afterEach(endAll);
 const operations = (spaceId: string, ...args: string[]) =>
   yardmasterHere(['operations', ...args], { ...asAdmin(service), YARDMASTER_SPACE: spaceId });
 
-it('operations start requeues dead jobs, waits for the end, and prints the counts', async () => {
+it('operations start requeues dead jobs, waits until it is done, and prints the counts', async () => {
   const ids = [await jobIn(service, 'dead', 'cli-op'), await jobIn(service, 'dead', 'cli-op', { name: 'other' })];
   const run = operations('cli-op', 'start', 'requeue', '--status', 'dead', '--name', 'work', '--wait');
   expect(await run.end()).toEqual([0, ['done: 1 changed, 0 skipped, 2 examined'], '']);
@@ -108,7 +108,7 @@ afterEach(stopServing);
 const run = (args: string[], env: Record<string, string> = {}) =>
   yardmasterHere(args, { ...asAdmin(service), ...env }).end();
 
-it('creates a key that works, lists it, and revokes it', async () => {
+it('creates a working key, lists it, and revokes it', async () => {
   const args = ['--name', 'ci', '--scope', 'jobs:read,jobs:create', '--scope', 'jobs:kill', '--expires', '30d'];
   const [code, [key = ''], err] = await run(['keys', 'create', ...args, '--space', 'shop']);
   const [, id = ''] = /^ym_([a-z0-9]+)_/.exec(key) ?? [];
@@ -126,7 +126,7 @@ it('creates a key that works, lists it, and revokes it', async () => {
   expect(await run(jobs)).toEqual([1, [], 'yardmaster: A valid API key is required\n']);
 });
 
-it('lists several pages of keys, reports when there are more, and revokes one without those created with it', async () => {
+it('lists several pages of keys, says when there are more, and revokes one without the keys that it created', async () => {
   const { id, key } = await service.key(['keys:manage', 'jobs:read'], { spaceId: 'many' });
   const body = { name: 'made', scopes: ['jobs:read'] };
   const made = await Promise.all(Array.from({ length: 104 }, () => service.call('POST', '/keys', { key, body })));
@@ -223,18 +223,18 @@ it('binds a key to YARDMASTER_SPACE, or to no space without that variable', asyn
   expect([await spaceOf(), await spaceOf({ YARDMASTER_SPACE: 's' })]).toEqual([null, 's']);
 });
 
-it('refuses an unknown scope of a key by its field', async () => {
+it('refuses an unknown scope of a key and names the field', async () => {
   const [code, , err] = await run(['keys', 'create', '--scope', 'jobs:raed']);
   expect([code, err]).toEqual([1, expect.stringMatching(/^yardmaster: scopes\[0\] must be one of jobs:create/)]);
 });
 
-it('does not retry the creation of a key when its outcome is unknown', async () => {
+it('does not retry the creation of a key with an unknown outcome, so that no second key is created', async () => {
   const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"x","code":"UNAVAILABLE"}'));
   const [code, , err] = await run(['keys', 'create', '--scope', 'jobs:read'], { YARDMASTER_URL: fake.url });
   expect([code, err, fake.requests]).toEqual([6, 'yardmaster: the service is unavailable: x\n', 1]);
 });
 
-it('info shows both versions, and that the URL and the key work', async () => {
+it('info shows both versions and that the address and the key work', async () => {
   const [code, lines, err] = await run(['info', '--space', 'shop']);
   expect([code, err]).toEqual([0, '']);
   expect(lines).toEqual([

@@ -71,7 +71,7 @@ it('watch prints every message as a line, and exits with 0 when the job complete
   expect(run.err()).toBe('');
 });
 
-it('watch prints when a scheduled job is due, and waits for its end', async () => {
+it('watch prints the time that a job is scheduled for, and waits until it ends', async () => {
   const { id } = await createJob(service, 'waits', { name: 'resize', delaySeconds: 3_600, unique: { key: 'k' } });
   const create = { name: 'resize', unique: { key: 'k', onConflict: 'replace' } };
   const scheduledFor = '2096-02-29T12:00:00.000Z';
@@ -157,7 +157,7 @@ it('watch exits with 124 after --timeout', async () => {
   expect([await run.exit(), run.err()]).toEqual([124, 'yardmaster: timed out after 0.5 s\n']);
 });
 
-it('watch --since 0 shows the whole history first, even beyond an earlier end', async () => {
+it('watch --since 0 first shows the whole history, even past an earlier end', async () => {
   const id = await jobIn(service, 'dead', 'since');
   await service.call('POST', `/jobs/${id}/requeue`);
   const run = watchHere(service, [id, '--since', '0']);
@@ -424,7 +424,7 @@ it('watch exits with 1 when its stream is refused with 400', async () => {
   expect([await run.end(), fake.requests]).toEqual([[1, [], 'yardmaster: no\n'], 1]);
 });
 
-it('watch reconnects while the service is down, and reports that once', async () => {
+it('watch keeps reconnecting while the service is down, and reports it once', async () => {
   const fake = await serve((_request, response, nth) => {
     response.writeHead(503).end('{"error":"Storage is unavailable","code":"UNAVAILABLE"}');
     if (nth < 1) return;
@@ -476,7 +476,7 @@ it('watch does not reconnect before the service allows it', async () => {
     expect(new Set(run.out().match(/\[\?\d+[hl]/g))).toEqual(new Set(['[?7l', '[?7h']));
   });
 
-  it('watch on a terminal draws when a scheduled job is due, even if the time was set before', async () => {
+  it('watch on a terminal draws the time that a job is scheduled for, even if it was set earlier', async () => {
     const scheduledFor = new Date(2096, 1, 29, 7, 5, 9).toISOString();
     const run = onTerminal(await jobIn(service, 'scheduled', 'later', { delaySeconds: undefined, scheduledFor }));
     await run.shows('until 2096-02-29 07:05:09');

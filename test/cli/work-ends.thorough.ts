@@ -9,7 +9,7 @@ import { endAll, hasTerminals, type ProcessRun, yardmasterOnTerminal } from './y
 const service = withService();
 afterEach(endAll);
 
-/** A program that survives the loss of its terminal and outputs, with a child process that does the same. */
+/** A program that survives the end of its terminal and its outputs, and so does a process that it starts. */
 const LOOP = 'while :; do echo working >&2; sleep 0.1; done';
 const PROGRAM = `trap '' HUP PIPE; (${LOOP}) & echo "child $! pid $$" >&2; ${LOOP}`;
 
@@ -56,7 +56,7 @@ async function startProgram({ drain = '0' } = {}) {
 }
 
 it.each(ENDS)(
-  'after %s, work exits with %i, none of its programs is alive and its job is pending',
+  'after %s, work exits with %i, none of its programs is running and its job is pending',
   async (_, code, end) => {
     // Only the second signal must end a program that the first one lets drain.
     const { worker, id, spaceId, pids } = await startProgram(code === 143 || code === 130 ? { drain: '60' } : {});
@@ -69,14 +69,14 @@ it.each(ENDS)(
   },
 );
 
-it('after SIGKILL for work, none of its programs is alive', async () => {
+it('after work is killed with SIGKILL, none of its programs is running', async () => {
   const { worker, pids } = await startProgram();
   signal(worker, 'SIGKILL');
   await worker.exit();
   await until(() => pids.every((pid) => !isAlive(pid)));
 });
 
-it('after its key is revoked, work exits with 1, and none of its programs is alive', async () => {
+it('after its key is revoked, work exits with 1, and none of its programs is running', async () => {
   const { key, id: keyId } = await service.key(['jobs:worker']);
   const spaceId = 'work-ends-revoked';
   await createJob(service, spaceId, { timeoutSeconds: 3 });

@@ -85,7 +85,7 @@ it.each([
   ['ends at SIGTERM', UNTIL_TERM],
   ['ignores SIGTERM', STUBBORN],
 ])(
-  'work releases the job of a program that is not done after --drain and %s, without an attempt',
+  'work releases the job of a program that is not done after --drain and %s, without using up an attempt',
   async (_, script) => {
     const { id } = await createJob(service, 'work-released', { maxRetries: 0 });
     const worker = startWorker(service, { spaceId: 'work-released', script, options: ['--drain', '0'] });
@@ -124,7 +124,7 @@ it('work ends programs immediately and releases their jobs on the second signal'
   for (const id of ids) expect(await whenIn(service, 'pending', id)).toMatchObject({ attemptNumber: 0 });
 });
 
-it('work exits while idle, and its poll claims no more jobs', async () => {
+it('work exits while idle, and its poll claims no job', async () => {
   const worker = startWorker(service, { spaceId: 'work-idle', script: 'echo 1' });
   const { id } = await createJob(service, 'work-idle');
   await whenIn(service, 'completed', id);

@@ -90,7 +90,7 @@ describe('how a program ends', () => {
     });
   });
 
-  it('work ends processes that a program has left behind with its outputs open', async () => {
+  it('work ends processes that a program leaves behind with its outputs open', async () => {
     const { id } = await createScript('sleep 300 & echo \\"$!\\"');
     const { result } = await whenIn(service, 'completed', id);
     await until(() => !isAlive(Number(result)));

@@ -12,7 +12,7 @@ it('the dashboard benchmark measures tasks on each page of the dashboard', async
 });
 
 // Those in Go and Python are left out, because their build and their installation need a network.
-it('the benchmark of a job measures every contestant', async () => {
+it('the job benchmark measures every contestant', async () => {
   const options = '--only cycle,loops --jobs 50 --clients 4 --rounds 1 --leave-out faktory,asynq';
   const { cpu } = await runBench('speed', options);
   expect(cpu.map(({ load, who }: { load: string; who: string }) => `${load}: ${who}`)).toEqual([
@@ -22,7 +22,7 @@ it('the benchmark of a job measures every contestant', async () => {
   ]);
 });
 
-it('the benchmark of the SDKs measures their workers', async () => {
+it('the SDK benchmark measures the workers of all SDKs', async () => {
   const options = '--jobs 100 --rate 100 --seconds 0.5 --rounds 1 --leave-out go,asynq,python';
   const { cpu } = await runBench('sdk', options);
   expect(cpu.map(({ load, who }: { load: string; who: string }) => `${load}: ${who}`)).toEqual(

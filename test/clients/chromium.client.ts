@@ -75,7 +75,7 @@ it('the documented page shows a job from its creation to its end', async () => {
   await untilShown(page, ['Done', '100 %'], 1);
 });
 
-it('the documented page shows messages of workers as plain text', async () => {
+it('the documented page shows messages from workers as plain text', async () => {
   const id = await site.job();
   await run(id);
   const page = await watch(id);
@@ -85,7 +85,7 @@ it('the documented page shows messages of workers as plain text', async () => {
   expect(await page.evaluate('[document.images.length, document.title]')).toEqual([0, 'Progress']);
 });
 
-it('the documented page shows the latest progress and the end of a job when it is opened late', async () => {
+it('the documented page shows the latest progress and the outcome of a job even if it is opened late', async () => {
   const id = await site.job();
   await run(id);
   await progress(id, 70, 'Nearly there');
@@ -118,7 +118,7 @@ it('the documented page reconnects after an outage of the gateway and nginx, and
   await untilShown(page, ['Done', '100 %'], 1);
 });
 
-it('the documented page shows only that a job ended when its stream does not report how, and does not reconnect', async () => {
+it('the documented page shows that a job has ended if its stream does not say how, and does not reconnect', async () => {
   // A fake gateway: the real one would close the stream up to a minute later.
   const gateway = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   gateway.on('connection', (ws) => {

@@ -42,7 +42,7 @@ describe.each([
     return new URL(headers.location as string, at);
   }
 
-  it('serves the dashboard through nginx, and all files that it loads, compressed and with their policy', async () => {
+  it('nginx serves the dashboard and all files that it loads, compressed and with their policy', async () => {
     const url = await pageUrl();
     const page = await http.call('GET', url.pathname);
     expect(page).toMatchObject({ status: 200, headers: { 'cache-control': 'no-cache' } });
@@ -119,7 +119,7 @@ describe.each([
   });
 
   it.each(['/metrics', '/readyz', '/uix', '/ui/..%2fmetrics', '/ui/../metrics'])(
-    'nginx does not expose %s beside the dashboard',
+    'nginx with the dashboard does not expose %s',
     async (path) => {
       const { status, text } = await http.call('GET', `${prefix}${path}`);
       expect(status).toBe(404);

@@ -36,7 +36,7 @@ it('docs/streams.md describes how every type of message reaches each kind of str
   ]);
 });
 
-it('docs/streams.md explains every close code of a stream, and 1006, which is never sent', () => {
+it('docs/streams.md explains every close code of a stream, including 1006, which is never sent', () => {
   const codes = tableOf('Close codes').map(([code]) => Number(code));
   expect(codes).toEqual([...Object.values(CLOSE_CODES), 1006].sort());
 });

@@ -40,7 +40,7 @@ async function runningJob(): Promise<string> {
   return id;
 }
 
-it('an EventSource gets each event once across two killed gateways, and stops after the end', async () => {
+it('an EventSource gets each event once across two killed gateways, and stops when the job ends', async () => {
   const id = await runningJob();
   const page = await watch(id);
   await until(async () => (await seen(page)).length === 1);
@@ -63,7 +63,7 @@ it('an EventSource gets each event once across two killed gateways, and stops af
   ]);
 });
 
-it('an EventSource gets a job that has ended, and stops', async () => {
+it('an EventSource gets the outcome of a job that has ended, and stops', async () => {
   const id = await runningJob();
   await site.call('POST', `/jobs/${id}/complete`);
   const page = await watch(id);

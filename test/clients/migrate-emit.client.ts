@@ -39,7 +39,7 @@ const here = (block: string) =>
     .replaceAll('127.0.0.1:8080', service.url.replace('http://', ''))
     .replaceAll('npx wscat', `node ${root}node_modules/wscat/bin/wscat`);
 
-/** Return a value of the page as what a test expects: `…` stands for any text. */
+/** Convert a value on the page to an expectation in which `…` matches any text. */
 function expected(value: unknown): unknown {
   if (typeof value === 'string') {
     const parts = here(value)
@@ -55,7 +55,7 @@ function expected(value: unknown): unknown {
 const parsed = (lines: readonly string[]) => lines.map((line) => JSON.parse(line));
 const linesOf = (run: ProcessRun) => run.out().split('\n').slice(0, -1);
 
-it('docs/migrate-emit.md shows requests of clients of emit.run, and what they get', async () => {
+it('docs/migrate-emit.md shows the requests of emit.run clients and the responses that they get', async () => {
   const [start, ...blocks] = await blocksOfPage();
   expect(start?.block).toBe('COMPAT=emit npm start\n');
   expect(blocks.filter(({ lines }) => lines.length > 0).length).toBeGreaterThan(5);

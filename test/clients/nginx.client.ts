@@ -75,7 +75,7 @@ describe('nginx in front of the service', () => {
     expect(site.gatewayLog()).toContain('stream refused');
   });
 
-  it('nginx lets the API refuse bodies that are too large, and does not expose probes', async () => {
+  it('nginx lets the API refuse bodies that are too large, and hides probes', async () => {
     const http = new HttpClient(site.nginx.url);
     const large = await http.call('POST', '/api/v1/spaces/demo/jobs', { key: ADMIN_KEY, raw: 'x'.repeat(1_500_000) });
     expect([large.status, large.body.code]).toEqual([413, 'TOO_LARGE']);
@@ -160,7 +160,7 @@ function pollAlone(spaceId: string) {
   return { ids, close: () => call.destroy() };
 }
 
-it('gives jobs only to polls whose connections to nginx are open, no matter when others closed', async () => {
+it('returns jobs only to polls whose connections to nginx are open, whenever others were closed', async () => {
   const polls = Array.from({ length: 40 }, () => pollAlone('left'));
   const [staying, leaving] = [polls.slice(0, 10), polls.slice(10)];
   // From before the request is sent until long after the poll waits.

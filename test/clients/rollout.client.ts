@@ -16,7 +16,7 @@ afterEach(async () => {
   await topology?.stop();
 }, 60_000);
 
-it('a rolling restart under 200 jobs a second fails no call and misses no event', async () => {
+it('a rolling restart under 200 jobs per second fails no call and misses no event', async () => {
   topology = await startTopology();
   const { url, adminKey: key, processes } = topology;
   http = new HttpClient(url);

@@ -63,7 +63,7 @@ it('accepts a null scheduledFor as absent, and refuses a value that is not a tim
   }
 });
 
-it('COMPAT=emit sends the callback of a killed job by default, with the reason', async () => {
+it('COMPAT=emit sends a callback for a killed job by default, with the reason', async () => {
   const callbackUrl = receiver.script('/killed', respondWith(204));
   const { id } = await createJob(emit, 'ends', { callbackUrl });
   await step(emit, id, 'kill', { reason: 'stop' });
@@ -74,12 +74,12 @@ it('COMPAT=emit sends the callback of a killed job by default, with the reason',
   expect(JSON.parse(String(request?.body))).toMatchObject({ status: 'killed', result: { reason: 'stop' } });
 });
 
-it('COMPAT=emit sends no callback of a killed job if the create lists other ends', async () => {
+it('COMPAT=emit sends no callback for a killed job if the create lists other outcomes', async () => {
   const { body } = await emit.call('POST', '/spaces/ends/jobs', { body: { name: 'a', callbackOn: ['dead'] } });
   expect(body.callbackOn).toEqual(['dead']);
 });
 
-it('sends no callback of a killed job by default without COMPAT=emit', async () => {
+it('sends no callback for a killed job by default without COMPAT=emit', async () => {
   expect(await createJob(usual, 'ends')).not.toHaveProperty('callbackOn');
 });
 
@@ -97,7 +97,7 @@ describe('an idempotency key', () => {
   });
 });
 
-it('COMPAT=emit takes a job back after its timeoutSeconds, and explains that to a late ack', async () => {
+it('COMPAT=emit requeues an unacked job after its timeoutSeconds, and explains that to a late ack', async () => {
   const id = await jobIn(emit, 'delivered', 'windows', { timeoutSeconds: 0.2 });
   const isBack = async () => (await emit.call('GET', `/jobs/${id}`)).body.status === 'pending';
   await until(isBack);
@@ -133,13 +133,13 @@ describe('realtimeUrl', () => {
     ['ws://jobs.example.com', 'nonsense'],
     ['wss://jobs.example.com:8443', 'https'],
     ['wss://[2001:db8::1]:8443', 'https'],
-  ])('realtimeUrl begins with %s when a proxy forwards that host and %s', async (base, proto) => {
+  ])('realtimeUrl starts with %s when a proxy forwards that host and %s', async (base, proto) => {
     const host = base.replace(/^wss?:\/\//, '');
     const { id, realtimeUrl } = await create({ host, 'x-forwarded-proto': proto });
     expect(realtimeUrl).toBe(`${base}/api/v1/realtime/${id}`);
   });
 
-  it('realtimeUrl is only a path for a client that names no host, or an invalid one', async () => {
+  it('realtimeUrl is only a path for a client that names no host or an invalid one', async () => {
     const body = '{"name":"work"}';
     const head = `x-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n`;
     for (const request of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nHost: a/b?c\r\nConnection: close\r\n']) {

@@ -48,7 +48,7 @@ async function loseSubscriptions() {
 /** Stop reading, so that the gateway closes the stream but keeps its channel, and cuts it off some seconds later. */
 const stopReading = ({ ws }: StreamClient) => ws.pause();
 
-it('greets a client of a space with the current seq and all seven counts after the init', async () => {
+it('sends a new client of a space the current seq and all seven counts after the init', async () => {
   await jobIn(service, 'scheduled', space);
   await jobIn(service, 'running', space);
   for (const status of ['killed', 'killed', 'dead'] as const) await jobIn(service, status, space);
@@ -155,7 +155,7 @@ it('tells a client that reconnects whether it has missed messages', async () => 
   expect(missed).toEqual(Object.fromEntries(queries.map((query, i) => [query, i > 3])));
 });
 
-it('draws a new instance id after no client has watched the space', async () => {
+it('generates a new instance ID after a time without clients of the space', async () => {
   const first = await openSpace();
   const { streamInstanceId } = first.messages[1];
   await first.close();
@@ -219,7 +219,7 @@ describe('while the jobs are counted', () => {
     expect(counter.calls).toBe(1);
   });
 
-  it('starts a client that connects during a count between the messages that it missed and the next ones', async () => {
+  it('starts a client that connects during a count exactly between the messages that it missed and the next ones', async () => {
     const first = await openSpace();
     let second: StreamClient | undefined;
     delayReply(gateway.context.store.redis, 'evalsha', async () => {
@@ -232,7 +232,7 @@ describe('while the jobs are counted', () => {
     expect([await shown(first, 1), await shown(second as StreamClient, 1)]).toEqual([[message], [message]]);
   });
 
-  it('sends a client that connects after a lost subscription nothing from before it', async () => {
+  it('sends a client that connects after a lost subscription no earlier messages', async () => {
     const first = await openSpace();
     let second: StreamClient | undefined;
     delayReply(gateway.context.store.redis, 'evalsha', async () => {
@@ -283,7 +283,7 @@ it('starts a new instance of a space stream when the subscription was lost', asy
   expect(again.messages[1]).toMatchObject({ seq: 0, missed: true });
 });
 
-it('sends job streams the same messages as without COMPAT=emit', async () => {
+it('COMPAT=emit does not change the messages of job streams', async () => {
   const id = await jobIn(service, 'running', space);
   const client = await open(`/${id}?token=${ADMIN_KEY}`);
   await step(service, id, 'event', 1);

@@ -42,7 +42,7 @@ it('the delivery window is the timeoutSeconds of the job after a poll and a clai
   expect([await windowOf(polled), await windowOf(claimed)]).toEqual([SECONDS * 1_000, SECONDS * 1_000]);
 });
 
-it('a step of the clock that ends the delivery window early reopens it in full', async () => {
+it('a clock step that ends the delivery window early reopens it in full', async () => {
   const { id, partition } = await deliver();
   const now = await redisNow(store);
   await setDeadline(id, now - 1);
@@ -51,7 +51,7 @@ it('a step of the clock that ends the delivery window early reopens it in full',
   expect((await deadlineOf(id)) - now).toBeGreaterThanOrEqual(SECONDS * 1_000);
 });
 
-it('a step back of the clock reopens the delivery window in full', async () => {
+it('a clock step backward reopens the delivery window in full', async () => {
   const { id, partition } = await deliver();
   const now = await redisNow(store);
   const ahead = now + 3_600_000_000;

@@ -13,7 +13,7 @@ const offline = { GOTOOLCHAIN: 'local', GOPROXY: 'off' };
 const archive = (space: string, folder: string, file: string) =>
   runs.start('go', ['-C', pathOf('archive'), 'run', '.', folder, file], space, offline);
 
-it('the archive example writes an archive with its checksum, and the same bytes when it runs again', async () => {
+it('the archive example writes an archive and its checksum, and the same bytes when it is rerun', async () => {
   const folder = join(runs.dir, 'to-archive');
   await mkdir(join(folder, 'a/empty'), { recursive: true });
   await writeFile(join(folder, 'a/large.bin'), Buffer.alloc(1_000_000, 7));
@@ -38,7 +38,7 @@ it('the archive example writes an archive with its checksum, and the same bytes 
   expect(job.events.findLast(({ type }: { type: string }) => type === 'progress').data.message).toMatch(/^1000004 of /);
 });
 
-it('the archive example exits with 1 and makes the job dead at once when the folder is missing', async () => {
+it('the archive example exits with 1 and makes the job dead immediately if the folder is missing', async () => {
   const run = await endOf(archive('no-folder', join(runs.dir, 'missing'), join(runs.dir, 'missing.tar.gz')));
   expect(run).toMatchObject({ code: 1, err: expect.stringContaining(`${join(runs.dir, 'missing')} is not a folder`) });
   expect(await runs.jobsOf('no-folder')).toMatchObject([{ status: 'dead', attemptNumber: 1 }]);

@@ -56,7 +56,7 @@ async function keysOf(run: ProcessRun) {
   return body.filter(({ spaceId }: { spaceId: string }) => spaceId === spaceOf(run));
 }
 
-it('the checksums example survives kill -9 of a worker, and prints and writes what sha256sum does', async () => {
+it('the checksums example survives kill -9 of a worker, and its output equals that of sha256sum', async () => {
   const odd = [
     'with spaces.txt',
     'späße 漢字 🗂.txt',
@@ -119,7 +119,7 @@ describe('run of the checksums example that is stopped while its worker reads a 
     return run;
   }
 
-  it('the checksums example releases the job, revokes the key, and leaves no process when it is stopped', async () => {
+  it('the checksums example releases the job, revokes the key and leaves no process when it is stopped', async () => {
     const run = await startLong('interrupted');
     process.kill(-(run.child.pid as number), 'SIGINT');
     expect([await run.exit(), run.err()]).toEqual([1, expect.stringContaining('Stopped by SIGINT\n')]);

@@ -52,7 +52,7 @@ afterAll(() => {
   server.close();
 });
 
-it('the page-text example stores the text of each page, and the same files when it runs again', async () => {
+it('the page-text example stores the text of each page, and the same files when it is rerun', async () => {
   const run = () => endOf(fetchPages('text', url('/one'), url('/two'), url('/latin1')));
   const first = await run();
   expect(first).toMatchObject({ code: 0, err: '' });
@@ -64,7 +64,7 @@ it('the page-text example stores the text of each page, and the same files when 
   expect(await readdir(join(runs.dir, 'text'))).toHaveLength(3);
 });
 
-it('the page-text example continues after its checkpoint when a page responds with 503 or 429', async () => {
+it('the page-text example resumes from its checkpoint after a page responds with 503 or 429', async () => {
   const { code, err } = await endOf(fetchPages('busy', url('/one'), url('/busy'), url('/limited')));
   expect([code, err]).toEqual([0, '']);
   expect(requests).toEqual(['/one', '/busy', '/busy', '/limited', '/limited']);
@@ -76,7 +76,7 @@ it('the page-text example continues after its checkpoint when a page responds wi
   ]);
 });
 
-it('the page-text example continues the job of an interrupted run after its checkpoint', async () => {
+it('the page-text example resumes the job of an interrupted run from its checkpoint', async () => {
   const run = () => fetchPages('interrupted', url('/one'), url('/late'));
   const first = run();
   await until(() => requests.includes('/late'));
@@ -93,7 +93,7 @@ it.each([
   ['/gone', 'responded with 404'],
   ['/large', 'has more than 2097152 bytes'],
   ['/image', 'is not a text page; its type is image/png'],
-])('the page-text example exits with 1 and makes the job dead at once for %s', async (path, reason) => {
+])('the page-text example exits with 1 and makes the job dead immediately for %s', async (path, reason) => {
   const space = `refused-${path.slice(1)}`;
   const { code, err } = await endOf(fetchPages(space, url(path)));
   expect([code, err]).toEqual([1, expect.stringContaining(`The job is dead: NonRetryable: ${url(path)} ${reason}`)]);
@@ -119,7 +119,7 @@ it('the page-text example ends its request when the job is killed', async () => 
   expect(await readdir(join(runs.dir, 'killed'))).toEqual([]);
 });
 
-it('the page-text example fails an attempt whose response is incomplete in time', async () => {
+it('the page-text example fails an attempt whose response is not complete in time', async () => {
   const { fetchPage } = await import(pathOf('page-text/fetch-page.mjs'));
   const page = fetchPage(new URL(url('/endless')), new AbortController().signal, { timeoutMs: 200 });
   await expect(page).rejects.toThrow(`${url('/endless')}: no complete response within 0.2 s`);

@@ -37,7 +37,7 @@ function bmp(width: number, height: number): Buffer {
   return Buffer.concat([head, Buffer.alloc(bytes, 0x80)]);
 }
 
-it('the thumbnails example makes a thumbnail of each image, and the same files when it runs again', async () => {
+it('the thumbnails example makes a thumbnail of each image, and the same files when it is rerun', async () => {
   const folder = join(runs.dir, 'images');
   await mkdir(folder);
   await writeFile(join(folder, 'large.bmp'), bmp(640, 480));
@@ -56,7 +56,7 @@ it('the thumbnails example makes a thumbnail of each image, and the same files w
   expect(await run()).toEqual(first);
 });
 
-it('the thumbnails example exits with 1 and makes the job of an invalid image dead at once', async () => {
+it('the thumbnails example exits with 1 and makes the job of an invalid image dead immediately', async () => {
   const folder = join(runs.dir, 'broken');
   await mkdir(folder);
   await writeFile(join(folder, 'good.bmp'), bmp(4, 4));

@@ -49,12 +49,12 @@ it.each([
   ['?createdAfter=2999-01-01T00:00:00Z', []],
   ['?createdBefore=2020-01-01T00:00:00Z', []],
   ['?createdAfter=0000-01-01T00:00:00Z&createdBefore=9999-12-31T23:59:59Z&limit=2', ['pending', 'killed']],
-])('lists with the filters %s the jobs %j', async (query, names) => {
+])('the filters %s list the jobs %j', async (query, names) => {
   const { status, body } = await list(query);
   expect([status, namesOf(body)]).toEqual([200, names]);
 });
 
-it('createdBefore and createdAfter divide jobs at a time of creation without an overlap or gap', async () => {
+it('createdBefore and createdAfter split jobs at a creation time without overlap or gap', async () => {
   const { body } = await list('');
   const at = body[2].createdAt;
   const later = body.filter((job: Listed) => job.createdAt >= at);
@@ -104,7 +104,7 @@ describe('the next page of List Jobs', () => {
     expect((await list('?offset=5')).body).toEqual([]);
   });
 
-  it('omits the link to the next page when it would be longer than proxies allow', async () => {
+  it('omits the link to the next page if it would be longer than proxies allow', async () => {
     const names = Array.from({ length: 30 }, (_, n) => `name=${n}${'x'.repeat(100)}`).join('&');
     const { headers } = await list(`?${names}&name=crop&limit=1`);
     expect([headers.link, headers['x-next-cursor']]).toEqual([undefined, expect.stringMatching(/^\d+$/)]);

@@ -70,7 +70,7 @@ it.each([
   { order: 'desc', query: { tag: 'kept' } },
   { order: 'asc', query: { name: ['n0', 'n1', 'n2'], status: ANY_STATUS } },
 ])(
-  'lists each job once while other jobs are created and end, $order with $query',
+  'lists each job once while other jobs are created and ended, $order with $query',
   async ({ order, query }) => {
     const space = `paging-${order}-${Object.keys(query).join('-')}`;
     const kept = await fillPages(space, JOBS);

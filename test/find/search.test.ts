@@ -40,7 +40,7 @@ it('ends a page of a search after 10,000 jobs without a match, with a cursor to 
   expect((await pagesOf('many', 'name=none')).flat()).toEqual([]);
 });
 
-it('finds all jobs with a text page by page, in both orders', async () => {
+it('finds all jobs that contain a text, page by page, in both orders', async () => {
   const ids = await fill('pages', 1_300, (n) => ({ text: n % 7 === 0 ? 'seventh' : 'other' }));
   const wanted = ids.filter((_, n) => n % 7 === 0);
   for (const limit of [1, 10, 93, 100]) {
@@ -103,7 +103,7 @@ const idsWith = async (space: string, ...tags: string[]): Promise<string[]> => {
 
 const TAGS = ['eu', 'say "ü"/\u2028', ' '];
 
-it('shows tags in their order on a job and in lists, and none on an untagged job', async () => {
+it('shows tags in their original order on jobs and in lists, and none on an untagged job', async () => {
   const created = await createJob(service, 'shown', { tags: TAGS });
   const without = await createJob(service, 'shown', { tags: [] });
   expect([created, without]).toEqual([
@@ -115,7 +115,7 @@ it('shows tags in their order on a job and in lists, and none on an untagged job
   expect([read.tags, listed[1].tags, 'tags' in listed[0], 'tags' in without]).toEqual([TAGS, TAGS, false, false]);
 });
 
-it('finds the jobs that have all given tags as whole words', async () => {
+it('finds the jobs that have all given tags, matched as a whole', async () => {
   const make = async (...tags: string[]) => (await createJob(service, 'exact', { tags })).id;
   const both = await make('eu', 'west');
   const one = await make('west');

@@ -36,7 +36,7 @@ export const repaired = (short: Short[]): Short[] => short.map(([kind, id, key])
  *
  * @param details all their details, if these matter
  * @param later faults that are found only once these are repaired
- * @param titles what was done to a partition, by its tag; a failure shows it beside the fault
+ * @param titles what was done to a partition, by its tag; a failure shows it together with the fault
  */
 export async function expectRepaired(
   store: Store,

@@ -47,14 +47,14 @@ it('fsck finds no fault in the audit', async () => {
   expect((await check(service.store, true)).short).toEqual([]);
 });
 
-it('fsck lists acts of a space that are not listed', async () => {
+it('fsck adds unlisted audit entries to the list of their space', async () => {
   await service.redis.del(keyOf('of/a'));
   const details = ['"a" has 4 acts instead of 0', ...ids.map((id) => `${id} is not listed`)];
   await expectCorrected([fault('owners'), ...ids.map(() => fault('of/a'))], details);
   expect(await service.redis.zrange(keyOf('of/a'), 0, -1)).toEqual(ids);
 });
 
-it('fsck removes acts from the list of a space that do not exist, or are of another space', async () => {
+it('fsck removes audit entries from the list of a space if they do not exist or belong to another space', async () => {
   const [id] = ids as [string];
   for (const stray of [id, '1-0', 'no id']) await service.redis.zadd(keyOf('of/b'), 1, stray);
   const details = ['"b" has 2 acts instead of 5'];
@@ -67,12 +67,12 @@ it.each([
   ['wrong', () => service.redis.zadd(keyOf('owners'), 7, 'a'), '"a" has 7 acts instead of 4'],
   ['missing', () => service.redis.zrem(keyOf('owners'), 'a'), '"a" has 0 acts instead of 4'],
   ['of nobody', () => service.redis.zadd(keyOf('owners'), 1, 'nobody'), '"nobody" has 1 acts instead of 0'],
-])('fsck corrects a number of acts that is %s', async (_, damage, detail) => {
+])('fsck corrects a number of audit entries that is %s', async (_, damage, detail) => {
   await damage();
   await expectCorrected([fault('owners')], [detail]);
 });
 
-it('fsck reports keys beside those of the audit as unknown', async () => {
+it('fsck reports unknown keys next to the keys of the audit', async () => {
   const others = ['{audit}', '{audit}:others', '{audit}:jobs/of', '{audit}:jobs/owners/', '{audit}:jobs2/of/a'];
   for (const key of others) await service.redis.set(`${service.store.settings.keyPrefix}:${key}`, '1');
   const faults = others.map((key): Short => ['key_unknown', null, key, 'none']);

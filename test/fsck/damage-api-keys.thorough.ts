@@ -25,7 +25,7 @@ const CHILDREN = '{keys}:children';
 const unlisted = (key: string): Short => ['api_key_unlisted', null, key, 'possible'];
 const stray = (key: string): Short => ['api_key_stray', null, key, 'possible'];
 
-it('fsck enters an API key in the indexes of which it is missing', async () => {
+it('fsck adds an API key to the indexes that it is missing from', async () => {
   const { redis } = service;
   const all = () =>
     Promise.all([redis.zrange(keysOf().apiKeyIndex, 0, -1), redis.zrange(keysOf().apiKeyChildren, 0, -1)]);
@@ -40,7 +40,7 @@ it('fsck enters an API key in the indexes of which it is missing', async () => {
   expect(await all()).toEqual(before);
 });
 
-it('fsck enters all API keys when both indexes are lost', async () => {
+it('fsck adds all API keys to the indexes when both are lost', async () => {
   await service.redis.del(keysOf().apiKeyIndex, keysOf().apiKeyChildren);
   await expectRepaired(service.store, [...Array(4).fill(unlisted(INDEX)), unlisted(CHILDREN)]);
 });
@@ -55,7 +55,7 @@ it.each<[what: string, entry: () => string, why: () => string]>([
   await expectRepaired(service.store, [stray(INDEX)], { details: [`${entry()}: ${why()}`] });
 });
 
-it('fsck removes a child of an API key that does not exist, that another key made, or whose maker does not exist', async () => {
+it('fsck removes a child of an API key if it does not exist, another key created it, or its creator does not exist', async () => {
   const { redis, store } = service;
   const { apiKeyChildren, apiKeys } = store.keys;
   const orphan = await service.key(['jobs:read']);

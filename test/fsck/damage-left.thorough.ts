@@ -124,7 +124,7 @@ const BROKEN: (readonly [Status, string, string | number | null, string])[] = [
     .map((value) => ['pending', 'retry', value, `retry is invalid: ${value.slice(0, 80)}`] as const),
 ];
 
-it('fsck reports all records with a field that no job can have, and leaves them', () =>
+it('fsck reports all records with a field that no job can have, and leaves them unchanged', () =>
   expectAllLeft(BROKEN, async ([status, field, value, detail]) =>
     damageRecord(await jobIn(service, status, 'left'), async (key) => {
       await setField(service.redis, key, field, value);
@@ -144,7 +144,7 @@ const OPTIONAL = {
 };
 
 it.each(['field', 'flag'])(
-  'fsck reports all states and optional fields that disagree, because only the %s is there',
+  'fsck reports all states and optional fields that disagree because only the %s exists',
   async (kept) => {
     const { redis, store } = service;
     const expected: Found[] = [];
@@ -157,7 +157,7 @@ it.each(['field', 'flag'])(
       else await redis.hdel(key, field);
       expected.push(['record_broken', id, `{${PARTITION}}:job:${id}`, `state and ${field} disagree`]);
     }
-    // A tag and a unique key are also missing in their indexes, as far as fsck can tell.
+    // To fsck, a tag and a unique key also seem to be missing from their indexes.
     const { found } = await allFaults();
     expect(found.filter(([kind]) => kind !== 'entry_missing').sort()).toEqual(expected.sort());
   },
@@ -177,7 +177,7 @@ const BROKEN_OPTIONS: typeof BROKEN = [
   ),
 ];
 
-it('fsck reports all records with options of which one is broken, and leaves them', () =>
+it('fsck reports all records with a broken option, and leaves them unchanged', () =>
   expectAllLeft(BROKEN_OPTIONS, async ([status, field, value, detail]) => {
     const fields = { maxRunSeconds: 60, startWithinSeconds: 60, callbackUrl: 'https://example.com/hook' };
     return damageRecord(await jobIn(service, status, 'left', fields), async (key) => {
@@ -234,7 +234,7 @@ const HISTORIES = [
   ['with an unreadable entry', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
 ] as const;
 
-it('fsck reports all histories that do not fit their jobs, and leaves them', () =>
+it('fsck reports all histories that contradict their jobs, and leaves them unchanged', () =>
   expectAllLeft(HISTORIES, async ([, status, entries, kind, detail]) => {
     const { redis, store } = service;
     const id = await jobIn(service, status, 'left');
@@ -266,7 +266,7 @@ it('fsck finds the status in a history that ends with heartbeats and callbacks',
   expect((await check(service.store)).short).toEqual([]);
 });
 
-it('fsck reports a job that has lost all its logs, and leaves it', () =>
+it('fsck reports a job that has lost all its logs, and leaves it unchanged', () =>
   expectAllLeft([7], async (dropped) => {
     const id = await jobIn(service, 'pending', 'left');
     const job = service.store.keys.job(id);
@@ -292,7 +292,7 @@ describe('fsck of a wrong key', () => {
     `{${partitionOf('job')}}:space:jobs`,
     `{${partitionOf('')}}:space:/jobs`,
   ];
-  it('fsck reports all unknown keys, and leaves them', () =>
+  it('fsck reports all unknown keys, and leaves them unchanged', () =>
     expectAllLeft(UNKNOWN, async (name) => {
       await service.redis.set(`${service.prefix}:${name}`, 'x');
       return {
@@ -309,7 +309,7 @@ describe('fsck of a wrong key', () => {
     ['{3f}:due', 'zset', null],
     ['{keys}:records', 'hash', null],
   ] as const;
-  it('fsck reports all keys of another type, and leaves them', () =>
+  it('fsck reports all keys of the wrong type, and leaves them unchanged', () =>
     expectAllLeft(TYPED, async ([name, type, jobId]) => {
       await service.redis.set(`${service.prefix}:${name}`, 'x');
       return {
@@ -318,7 +318,7 @@ describe('fsck of a wrong key', () => {
       };
     }));
 
-  it('fsck checks all other jobs when a key has another type', async () => {
+  it('fsck checks all other jobs when a key has the wrong type', async () => {
     const hurt = await jobIn(service, 'running', 'left');
     const other = await jobIn(service, 'running', 'left');
     await writeHistory(service, hurt);
@@ -360,7 +360,7 @@ describe('fsck of a broken API key', () => {
     await service.redis.zrem(service.store.keys.apiKeyIndex, '/broken');
   });
 
-  it('fsck reports all API keys with broken records, leaves them, and the other keys are listed', async () => {
+  it('fsck reports all API keys with broken records, leaves them unchanged, and lists the other keys', async () => {
     const { apiKeys } = service.store.keys;
     const { id } = await service.key(['jobs:read']);
     let broken = 0;

@@ -40,7 +40,7 @@ it.each([
   expect(await service.redis.zrange(names, 0, -1, 'WITHSCORES')).toEqual(['a/b', '1', 'work', '2']);
 });
 
-it('fsck counts the jobs of more names than fit into one step', async () => {
+it('fsck counts the jobs of more names than fit in one step', async () => {
   const jobs = Array.from({ length: 450 }, (_, n) => createJobRequest.parse({ name: `name-${n % 130}` }));
   for (const job of jobs) await createJob(service.store, space, job);
   await service.redis.zincrby(names, 1, 'name-0');
@@ -60,7 +60,7 @@ it('fsck checks no counts of names while an index of the space has faults', asyn
   expect((await check(service.store)).short).toEqual([]);
 });
 
-it('fsck removes the counts of names of a space without jobs', async () => {
+it('fsck removes the counts of names in a space without jobs', async () => {
   await service.redis.zadd(service.store.keys.names('nobody'), 3, 'work');
   space = 'nobody';
   await expectRepaired(service.store, [['orphaned', null, keyOf('names'), 'possible']], {
@@ -68,7 +68,7 @@ it('fsck removes the counts of names of a space without jobs', async () => {
   });
 });
 
-it('fsck skips the counts of names of a space whose jobs are purged during the count', async () => {
+it('fsck skips the counts of names in a space whose jobs are purged during the count', async () => {
   for (let n = 0; n < 6; n++) await jobIn(service, 'killed', space);
   const killed = await service.redis.zrange(service.store.keys.jobsByStatus(space, 'killed'), 0, -1);
   const partition = partitionOf(space);

@@ -88,7 +88,7 @@ it('fsck stores the number of partitions when it is missing', async () => {
   expect(await service.redis.hgetall(service.store.keys.meta)).toEqual({ partitions: '64', format: FORMAT });
 });
 
-it('fsck refuses a prefix without data or with another number of partitions, and writes nothing', async () => {
+it('fsck refuses a prefix without data or with a different number of partitions, and writes nothing', async () => {
   const store = createStore(service.redis, { keyPrefix: `t-${randomUUID().slice(0, 8)}` });
   await expect(check(store, true)).rejects.toThrow('there are no keys with the prefix');
   expect(await service.redis.exists(store.keys.meta)).toBe(0);

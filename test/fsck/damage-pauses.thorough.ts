@@ -16,7 +16,7 @@ const keyOf = (rest: string) => `{${partitionOf(space)}}:${rest}`;
 const call = (verb: string, body: object = {}) => service.call('POST', `/spaces/${space}/${verb}`, { body });
 const NAMES = { names: ['work'] };
 
-it('fsck finds no fault in jobs of a paused name that have left the queue of their space', async () => {
+it('fsck finds no fault in jobs with a paused name that have left the queue of their space', async () => {
   const ids = [(await createJob(service, space)).id, (await createJob(service, space, { priority: 9 })).id];
   await call('pause', NAMES);
   expect((await pollJobs(service.store, space, { count: 50, names: [] })).jobs).toEqual([]);
@@ -27,7 +27,7 @@ it('fsck finds no fault in jobs of a paused name that have left the queue of the
   expect(claimed.map(({ id }) => id).sort()).toEqual(ids.sort());
 });
 
-it('fsck adds a job of a paused name to the queue of its name', async () => {
+it('fsck adds a job with a paused name to the queue of its name', async () => {
   const { id } = await createJob(service, space);
   await call('pause', NAMES);
   await pollJobs(service.store, space, { count: 1, names: [] });
@@ -43,7 +43,7 @@ it('fsck adds a job to the queue of its space when its name is no longer paused'
   await expectRepaired(service.store, [['entry_missing', id, keyOf(`space:${space}/queue`), 'possible']]);
 });
 
-it('fsck restores the entry by which a sweep finds the paused names of a space', async () => {
+it('fsck restores the entry through which a sweep finds the paused names of a space', async () => {
   await call('pause', NAMES);
   await service.redis.del(service.store.keys.pauses(partitionOf(space)));
   await expectRepaired(service.store, [['pause_forgotten', null, keyOf('pauses'), 'possible']]);
@@ -64,7 +64,7 @@ it('fsck resumes a name whose pause has an impossible state', async () => {
 describe('fsck of settings', () => {
   const settings = { retention: { deadSeconds: 0 }, maxPending: 5 };
 
-  it('fsck accepts a job kept forever by its space, and reports one without the mark of being kept', async () => {
+  it('fsck accepts a job that its space keeps forever, and reports one without the mark of being kept', async () => {
     await service.call('PATCH', `/spaces/${space}/settings`, { body: settings });
     const id = await jobIn(service, 'dead', space);
     expect((await check(service.store)).short).toEqual([]);

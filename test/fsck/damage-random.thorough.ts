@@ -33,7 +33,7 @@ async function harm(random: Random, ids: string[]): Promise<void> {
 }
 
 it.each([1, 2, 3])(
-  'fsck repairs random damage of the indexes in one run, after which all jobs work: seed %i',
+  'fsck repairs random damage to the indexes in one run, after which all jobs work: seed %i',
   async (seed) => {
     const random = new Random(seed);
     const ids: string[] = [];

@@ -220,7 +220,7 @@ const DAMAGES: Damage[] = [
   ['in the queue of another name', put('queue/rest'), ['entry_stray queue/rest']],
 ];
 
-it('fsck does not move the last order of a space into the future for a job behind others', async () => {
+it('fsck does not move the last order of a space into the future for a job that is behind others', async () => {
   const { store, redis } = service;
   const id = await jobIn(service, 'pending', 'damaged', { priority: -600 });
   const spaces = store.keys.spaces(partitionOf('damaged'));
@@ -240,7 +240,7 @@ const rounds = Array.from({ length: Math.ceil(DAMAGES.length / SPACES.size) }, (
 );
 
 it.each(rounds.map((damages) => ({ damages })))(
-  'fsck repairs all faults of damaged jobs, which work again, round %#',
+  'fsck repairs all faults of damaged jobs, after which they work, round %#',
   async ({ damages }) => {
     const { store, redis } = service;
     const spaces = [...SPACES.values()];

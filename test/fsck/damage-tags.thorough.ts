@@ -33,13 +33,13 @@ it.each(STATUSES)('fsck adds a %s job to the index of its tag', async (status) =
   expect(await service.redis.zscore(index(), id)).toBe(await orderOf(id));
 });
 
-it('fsck moves a job to its place in the index of its tag', async () => {
+it('fsck moves a job to its correct place in the index of its tag', async () => {
   const id = await jobIn(service, 'pending', space, { tags: [TAG] });
   await service.redis.zadd(index(), 5, id);
   await expectFault('entry_misplaced', id, `at 5 instead of ${await orderOf(id)}`);
 });
 
-it('fsck removes a job from the index of a tag that is only a part of its tag', async () => {
+it('fsck removes a job from the index of a tag that is only part of its own tag', async () => {
   const id = await jobIn(service, 'pending', space, { tags: [`${TAG}s`] });
   await service.redis.zadd(index(), Number(await orderOf(id)), id);
   await expectFault('entry_stray', id, 'the job does not have this tag');
@@ -54,7 +54,7 @@ it('fsck removes a job that does not exist from the index of a tag', async () =>
 });
 
 it.each(['', 'a\n', 'a\n\nb', 'a\nb\na', 'a\tb', Array.from({ length: 11 }, (_, n) => n).join('\n')])(
-  'fsck reports a record with the tags %j, and leaves it',
+  'fsck reports a record with the tags %j, and leaves it unchanged',
   async (tags) => {
     const id = await jobIn(service, 'pending', space);
     await setField(service.redis, service.store.keys.job(id), 'tags', tags);

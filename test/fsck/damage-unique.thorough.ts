@@ -44,7 +44,7 @@ it.each(['scheduled', 'pending', 'delivered', 'running'] as const)(
   },
 );
 
-it('fsck adds the unique key of a job when its entry names a job that does not exist', async () => {
+it('fsck adds the unique key of a job if its entry names a job that does not exist', async () => {
   const id = await withKey('pending');
   const lost = newJobId(space);
   await service.redis.hset(hash(), FIELD, lost);
@@ -72,7 +72,7 @@ it('fsck removes the entry of a unique key that names a job that does not exist'
   await expectFault('entry_stray', lost, 'the job does not exist');
 });
 
-it('fsck removes the entry of a unique key whose job has another key, or none', async () => {
+it('fsck removes the entry of a unique key whose job has another key or none', async () => {
   const id = await withKey('pending', { key: 'other' });
   await service.redis.hset(hash(), FIELD, id);
   await expectFault('entry_stray', id, 'the job does not have this unique key');
@@ -81,7 +81,7 @@ it('fsck removes the entry of a unique key whose job has another key, or none', 
   await expectFault('entry_stray', without, 'the job does not have this unique key');
 });
 
-it('fsck reports two jobs that occupy one unique key, and leaves them', async () => {
+it('fsck reports two jobs that hold the same unique key, and leaves them unchanged', async () => {
   const first = await withKey('pending');
   await service.redis.del(hash());
   const second = await withKey('pending');

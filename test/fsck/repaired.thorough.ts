@@ -47,7 +47,7 @@ it('a lost callback is sent exactly once after fsck has restored it', async () =
   expect(receiver.requestsTo('/forgotten')).toHaveLength(1);
 });
 
-it('fsck repairs all faults while the memory of Redis is full', async () => {
+it('fsck repairs all faults while Redis is out of memory', async () => {
   const redis = await startRedis();
   const full = await startService({}, { redis, app: 'api' });
   try {

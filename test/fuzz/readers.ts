@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-/** An endpoint that stands for all whose body the API reads in the same way, and how to see what it has stored. */
+/** An endpoint that represents all whose body the API reads in the same way, and how to read what it has stored. */
 export interface Reader {
   method: string;
   /** Below /api/v1; `:spaceId` is a space of the request's own, and `:jobId` a running job in it. */
@@ -9,7 +9,7 @@ export interface Reader {
   type: string;
   /** Largest body in bytes, on the wire and inflated; null when the endpoint reads no body. */
   limits: readonly [wire: number, inflated: number] | null;
-  /** Bodies that it accepts; `:jobId` in a text stands for the id of the job. */
+  /** Bodies that it accepts; `:jobId` in a text is replaced by the ID of the job. */
   bodies: fc.Arbitrary<unknown>;
   /** Path of what it changes. */
   changes: string;

@@ -30,7 +30,7 @@ const key = { 'x-api-key': ADMIN_KEY };
 const idsOf = ({ events }: EventStreamClient) => events.map(({ name, data, id }) => [data.type ?? name, id]);
 const ENDED = ['ended', null];
 
-it('an event stream sends the messages of the WebSocket with the seq as id, and ends with the job', async () => {
+it('an event stream sends the messages of the WebSocket with the seq as the event ID, and ends with the job', async () => {
   const client = await open(`/${id}`, key);
   expect(client.response.status).toBe(200);
   expect(Object.fromEntries(client.response.headers)).toMatchObject({
@@ -48,7 +48,7 @@ it('an event stream sends the messages of the WebSocket with the seq as id, and 
   });
 });
 
-it('an event stream responds to HEAD as to GET, without messages', async () => {
+it('an event stream responds to HEAD as to GET, but without messages', async () => {
   const ofConnection = ['connection', 'keep-alive', 'transfer-encoding', 'date', 'x-request-id'];
   const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => !ofConnection.includes(name));
   const { response } = await open(`/${id}`, { ...key, 'last-event-id': '' });
@@ -58,7 +58,7 @@ it('an event stream responds to HEAD as to GET, without messages', async () => {
   expect((await fetch(`${url}x`, { method: 'HEAD', headers: { accept: 'text/event-stream' } })).status).toBe(404);
 });
 
-it('an event stream resumes after Last-Event-ID instead of since, and returns 204 if nothing is left', async () => {
+it('an event stream resumes after Last-Event-ID instead of since, and returns 204 if nothing follows', async () => {
   await post('progress', { percent: 1, message: 'm' });
   await post('event', 2);
   const again = await open(`/${id}?since=2`, { ...key, 'last-event-id': '4' });
@@ -92,7 +92,7 @@ it('an event stream returns 204 if the history continues only with events that n
   expect((await open(`/${id}`, { ...key, 'last-event-id': '3' })).response.status).toBe(200);
 });
 
-it('an event stream shows a client without a key the progress, and hides how and when the job ended', async () => {
+it('an event stream shows a client without a key the progress, but hides how and when the job ended', async () => {
   await post('progress', { percent: 1, message: 'm' });
   const client = await open(`/${id}`);
   expect(client.messages[0]).toEqual({

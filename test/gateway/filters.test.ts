@@ -17,7 +17,7 @@ async function shownBy(spaceId: string, filters: string): Promise<string[]> {
     await service.call('POST', `/jobs/${id}/kill`);
   }
   await until(() => all.messages.length === 7);
-  await stream.close(); // The gateway has written to both streams by now, and a close follows what was written.
+  await stream.close(); // The gateway has already written to both streams, and the close is sent after that.
   return stream.messages.map(({ type, jobName = '' }) => `${type} ${jobName}`.trim());
 }
 
@@ -25,7 +25,7 @@ it('a stream of a space shows only the jobs with the name in its query', async (
   expect(await shownBy('one-name', '&name=crop')).toEqual(['init', 'created crop', 'killed crop']);
 });
 
-it('a stream of a space shows the jobs of several names, which may contain any character', async () => {
+it('a stream of a space shows the jobs with several names, which may contain any character', async () => {
   expect(await shownBy('two-names', '&name=crop&name=a%26b&type=killed')).toEqual([
     'init',
     'killed crop',
@@ -48,7 +48,7 @@ it('a stream of a space shows only its init when no job has the name in its quer
 
 const countsOf = ({ messages }: StreamClient) => messages.filter(({ type }) => type === 'counts');
 
-it('a stream of a space sends its counts with init and after changes, at most once a second', async () => {
+it('a stream of a space sends counts with init and after changes, at most once per second', async () => {
   const id = await jobIn(service, 'running', 'space-counts');
   const client = await open(`/spaces/space-counts?token=${ADMIN_KEY}&counts=1&type=killed`);
   const none = { scheduled: 0, pending: 0, delivered: 0, running: 0, completed: 0, dead: 0, killed: 0 };
@@ -68,7 +68,7 @@ it('a stream of a space sends its counts with init and after changes, at most on
   expect(client.types().filter((type) => type !== 'counts')).toEqual(['init']);
 });
 
-it('a stream of a space sends new counts soon after a job is deleted, which causes no message', async () => {
+it('a stream of a space sends new counts soon after a job is deleted, even though a deletion sends no message', async () => {
   const id = await jobIn(service, 'completed', 'space-counts-emptied');
   const client = await open(`/spaces/space-counts-emptied?token=${ADMIN_KEY}&counts=1`);
   expect(client.messages[0].counts.completed).toBe(1);
@@ -84,7 +84,7 @@ it('a stream of a space sends no counts without counts=1', async () => {
   await expect(open(`/spaces/space-without-counts?token=${ADMIN_KEY}&counts=yes`)).rejects.toThrow('no stream');
 });
 
-it('an ephemeral event reaches the streams of its job and its space, and is stored nowhere', async () => {
+it('an ephemeral event reaches the streams of its job and its space, and is not stored', async () => {
   const id = await jobIn(service, 'running', 'brief');
   const { body: before } = await service.call('GET', `/jobs/${id}`);
   const clients = [

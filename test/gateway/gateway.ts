@@ -11,7 +11,7 @@ import { ADMIN_KEY, LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-
 import { until } from '../support/until.js';
 
 /**
- * Have a gateway beside a service, on the same Redis and key prefix, for all tests of the file or of the `describe` block.
+ * Run a gateway next to a service, on the same Redis and key prefix, for all tests of the file or of the `describe` block.
  *
  * @param env settings that differ from the defaults of tests; `undefined` leaves one out
  * @param redis default: the shared one

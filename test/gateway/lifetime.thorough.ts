@@ -38,7 +38,7 @@ async function expectOpen(clients: StreamClient[]): Promise<void> {
 describe('when a key is revoked or expires', () => {
   const gateway = withGateway(service);
 
-  it('closes only the streams of a revoked key with 1008, in every process', async () => {
+  it('closes the streams of a revoked key with 1008 in every process, and no others', async () => {
     const [mine, other] = [await service.key(['jobs:read']), await service.key(['jobs:read'])];
     const closed = [...(await openAll(mine.key)), await open(`/${id}?token=${mine.key}`, gateway.url)];
     const kept = [...(await openAll(other.key)), ...(await openAll(ADMIN_KEY)), await open(`/${id}`)];
@@ -56,7 +56,7 @@ describe('when a key is revoked or expires', () => {
     listener.disconnect();
   });
 
-  it('closes streams with 1008 in every process when a revocation is announced, before the key is read again', async () => {
+  it('closes streams with 1008 in every process when a revocation is announced, without waiting for the next key check', async () => {
     // The revocation is only announced, so the record is still that of a valid key.
     const mine = await service.key(['jobs:read']);
     const closed = [...(await openAll(mine.key)), await open(`/${id}?token=${mine.key}`, gateway.url)];
@@ -64,13 +64,13 @@ describe('when a key is revoked or expires', () => {
     for (const client of closed) expect(await client.end()).toEqual(REVOKED);
   });
 
-  it('keeps the streams of the admin key open when its revocation is requested, because it is not stored', async () => {
+  it('keeps the streams of the admin key open when its revocation is requested, because the key is not stored', async () => {
     const mine = await service.key(['jobs:read']);
     const [closed] = await openAll(mine.key);
     const kept = await openAll(ADMIN_KEY);
     expect((await service.call('DELETE', '/keys/admin')).status).toBe(404);
     await service.call('DELETE', `/keys/${mine.id}`);
-    // By now an announcement for the earlier request would also have come.
+    // An announcement for the earlier request would also have arrived.
     expect(await closed?.end()).toEqual(REVOKED);
     await expectOpen([...kept, ...(await openAll(ADMIN_KEY))]);
   });
@@ -147,7 +147,7 @@ describe('the end of a progress stream', () => {
   });
 
   // The first of many random times would show when the job ended.
-  it('closes all progress streams of a job that were open at its end at the same random time', async () => {
+  it('closes all progress streams of a job that were open when it ended at the same random time', async () => {
     const jobId = await jobIn(api, 'running', 'ends', { maxRetries: 0 });
     const clients = await Promise.all(Array.from({ length: 3 }, () => open(`/${jobId}`, gateway.url)));
     random.mockClear();
@@ -193,7 +193,7 @@ describe('the channels of streams', () => {
     await untilUnused(ofSpace());
   });
 
-  it('resubscribes to a channel for a client that connects while the last one leaves', async () => {
+  it('resubscribes to a channel for a client that connects while the last one disconnects', async () => {
     for (let i = 0; i < 20; i++) {
       const first = await open(`/${id}`);
       const gone = first.close();
@@ -206,7 +206,7 @@ describe('the channels of streams', () => {
     await untilUnused(ofJob());
   });
 
-  it('unsubscribes from a channel after its handshakes were refused or abandoned', async () => {
+  it('unsubscribes from a channel after its handshakes are refused or abandoned', async () => {
     const { key } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
     for (let i = 0; i < 20; i++) {
       expect((await sendHandshake(service.url, `${REALTIME}/${id}?token=${key}`)).status).toBe(403);

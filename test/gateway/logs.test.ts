@@ -40,7 +40,7 @@ it('sends one stream message per batch of logs, with the time at which its entri
   expect(messages).toEqual([batch(1, 1), batch(2, 5), batch(6, 7)]);
 });
 
-it('counts entries in its message that LOGS_PER_JOB drops at once, and sends a later client only later ones', async () => {
+it('counts entries in its message that LOGS_PER_JOB drops immediately, and sends a later client only later ones', async () => {
   const early = await openJob();
   await append(service, id, LOGS_PER_JOB + 5);
   const late = await openJob();
@@ -77,7 +77,7 @@ it('sends each client of a job exactly the logs that it has missed', async () =>
   expect(lateProgress.types()).toEqual(['init']);
 });
 
-it('sends an event before an append of logs that happened after it', async () => {
+it('sends an event before a later append of logs', async () => {
   const client = await openJob();
   await writeHistory(service, id);
   await appendEvents(service.redis, service.store.keys.job(id), '["event",1,"unpublished"]');
@@ -104,7 +104,7 @@ it('reports missed logs even if LOGS_PER_JOB has dropped them', async () => {
   expect(logSeqsOf(client)).toEqual(seqs(1, 7));
 });
 
-it('closes a stream with 1012 when Redis returns with fewer logs than the client knows of', async () => {
+it('closes a stream with 1012 if Redis comes up with fewer logs than the client has seen', async () => {
   const client = await openJob();
   await append(service, id, 3);
   await until(() => logSeqsOf(client).length === 3);
@@ -117,7 +117,7 @@ it('closes a stream with 1012 when Redis returns with fewer logs than the client
   expect(await next.next('logs_appended')).toMatchObject({ data: { fromSeq: 3, toSeq: 3, count: 1 } });
 });
 
-it('sends nothing for an old message that is published again', async () => {
+it('ignores an old message that is published again', async () => {
   const client = await openJob();
   await append(service, id, 2);
   const { timestamp, ...message } = await client.next('logs_appended');

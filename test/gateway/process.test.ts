@@ -21,7 +21,7 @@ it.each([
     { REDIS_URL, STREAMS_PER_SPACE: 'many', TRUSTED_PROXIES: 'nonsense' },
     expect.stringMatching(/^TRUSTED_PROXIES .+\n {2}STREAMS_PER_SPACE .+\n$/),
   ],
-])('the gateway refuses to start with %s, and prints every fault', async (_, env: Record<string, string>, faults) => {
+])('the gateway refuses to start with %s and prints every fault', async (_, env: Record<string, string>, faults) => {
   const gateway = runApp('gateway', { PORT: '0', KEY_PREFIX: api.prefix, ...env });
   expect(await gateway.ended()).toBe(1);
   const [headline, ...rest] = gateway.output().split('\n  ');
@@ -68,7 +68,7 @@ describe('a separate gateway', () => {
     ['GET', '/api/v1/spaces/x/jobs', notFound],
     ['POST', '/api/v1/spaces/x/jobs', notFound],
   ])(
-    'a separate gateway responds to %s %s as a ready process without the paths of the API',
+    'a separate gateway responds to %s %s like a ready process without the paths of the API',
     async (method, path, response) => {
       const headers = { connection: undefined, upgrade: undefined, 'x-api-key': ADMIN_KEY };
       expect(await sendHandshake(gateway.url, path, { method, headers })).toMatchObject(response);

@@ -77,7 +77,7 @@ describe('while the snapshot of a job is read', () => {
   const ROWS = [event, logs, both(event, end), both(logs, end)];
 
   it.each(ROWS)(
-    'sends $what from the time of a snapshot, although no later event shows the gap',
+    'sends $what from the time of a snapshot, even if no later event shows the gap',
     async ({ act, messages }) => {
       await append(service, id, 2);
       delayReply(gateway.context.store.redis, 'evalsha', async () => {
@@ -102,7 +102,7 @@ describe('while the snapshot of a job is read', () => {
     expect(shown(client)).toEqual([INIT, ...messages]);
   });
 
-  it('sends nothing twice that the snapshot contains, although its message came after the subscription', async () => {
+  it('does not repeat an event of the snapshot whose message arrived after the subscription', async () => {
     delayCommand(gateway.context.store.redis, 'evalsha', async () => {
       await post('event', 'in the snapshot');
       await append(service, id, 3);
@@ -115,7 +115,7 @@ describe('while the snapshot of a job is read', () => {
     expect(shown(client)).toEqual([INIT, appended(4, 4), ['event', 'running', 'later']]);
   });
 
-  it('refuses with 401 a key that is revoked while the snapshot is read', async () => {
+  it('refuses a key with 401 if it is revoked while the snapshot is read', async () => {
     const { id: keyId, key } = await service.key(['jobs:read']);
     delayReply(gateway.context.store.redis, 'evalsha', async () => {
       await service.call('DELETE', `/keys/${keyId}`);
@@ -193,7 +193,7 @@ describe('while missed events of a job are replayed', () => {
     },
   );
 
-  it('sends missed logs before the end of their job, although more logs came after the end', async () => {
+  it('sends missed logs before the end of their job, even if more logs came after the end', async () => {
     const client = await openJob();
     delayCommand(bulk(), 'evalsha', async () => {
       await append(service, id, 2);

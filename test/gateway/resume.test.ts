@@ -23,7 +23,7 @@ const openSince = (since: number | string, key = ADMIN_KEY) => open(`/${id}?toke
 const shown = (messages: { type: string; seq?: number; missed?: true }[]) =>
   messages.map(({ type, seq, missed }) => [type, seq, ...(missed ? ['missed'] : [])]);
 
-it('a stream with since sends the events after it, then new ones, each with its seq', async () => {
+it('a stream with since sends the events after that number and then new ones, each with its seq', async () => {
   await post('progress', { percent: 1, message: 'm' });
   await post('checkpoint', { page: 2 });
   const client = await openSince(3);
@@ -52,7 +52,7 @@ it('a stream with since=0 sends the whole history, and ends after the end of the
   expect(client.messages.map(({ status }) => status)).toEqual(['completed', 'delivered', 'running', 'completed']);
 });
 
-it('a stream with since continues after a requeue, although the history has an earlier end', async () => {
+it('a stream with since continues after a requeue, even though the history has an earlier end', async () => {
   await post('fail', { error: 'x', retryable: false });
   await service.call('POST', `/jobs/${id}/requeue`);
   const client = await openSince(3);
@@ -79,7 +79,7 @@ it('a stream with since reports missed events that the history has dropped', asy
   expect(shown((await openSince(6)).messages)[0]).toEqual(['init', 6]);
 });
 
-it('a stream with since starts at the present when Redis has fewer events than the client', async () => {
+it('a stream with since starts from now when Redis has fewer events than the client', async () => {
   const client = await openSince(99);
   await post('event', 'live');
   await client.next('event');
@@ -143,7 +143,7 @@ it('a stream with since sends appended logs without a seq', async () => {
   expect(appended).not.toHaveProperty('seq');
 });
 
-it('a stream with since sends a history of several portions once and in order', async () => {
+it('a stream with since sends a history that is read in several portions once and in order', async () => {
   await writeHistory(service, id);
   const entries = Array.from({ length: 350 }, (_, i) => JSON.stringify(['event', Date.now(), i]));
   await appendEvents(service.redis, service.store.keys.job(id), ...entries);

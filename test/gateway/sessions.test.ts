@@ -126,7 +126,7 @@ it('closes the streams of a key within 4 s when its revocation was not announced
   expect(valid.socket.close).not.toHaveBeenCalled();
 });
 
-it('keeps the streams of a key while Redis does not respond, and closes them when it is back', async () => {
+it('keeps the streams of a key while Redis does not respond, and closes them once it does', async () => {
   const { socket } = open('revoked');
   invalidKeys = new YardmasterError('UNAVAILABLE');
   await pass(20);

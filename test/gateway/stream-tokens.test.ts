@@ -34,7 +34,7 @@ it('a stream token opens only the streams of its jobs, with its scope', async ()
   expect([await refusalOf(full, `/${other}`), await refusalOf(full, '/spaces/tokens')]).toEqual([403, 403]);
 });
 
-it('a stream token of a tag opens the streams of its jobs, and shows only those on the stream of a space', async () => {
+it('a stream token for a tag opens the streams of its jobs, and shows only those on the stream of a space', async () => {
   const { id } = await createJob(service, 'tokens', { tags: ['a', 'b'] });
   const { id: other } = await createJob(service, 'tokens', { tags: ['c'] });
   const token = await tokenFor({ scope: 'jobs:read', tag: 'b' });
@@ -57,7 +57,7 @@ async function put(key: string, tags: string[]): Promise<string> {
   return (await service.call('POST', '/spaces/tokens/jobs', { body })).body.id;
 }
 
-it('a stream token of a tag loses the stream of a job that is replaced by one without the tag', async () => {
+it('a stream token for a tag loses the stream of a job that is replaced by one without the tag', async () => {
   const id = await put('moved', ['mine']);
   const tokens = [
     await tokenFor({ scope: 'jobs:read', tag: 'mine' }),
@@ -76,7 +76,7 @@ it('a stream token of a tag loses the stream of a job that is replaced by one wi
   expect(ofJob.types()).toEqual(['init', 'replaced', 'replaced', 'killed']);
 });
 
-it('a stream token of a tag opens the stream of a job that got the tag later, with its history', async () => {
+it('a stream token for a tag opens the stream of a job that got the tag later, including its history', async () => {
   const id = await put('got', []);
   await put('got', ['mine']);
   const client = await open(`/${id}?since=0&token=${await tokenFor({ scope: 'jobs:read', tag: 'mine' })}`);
@@ -86,7 +86,7 @@ it('a stream token of a tag opens the stream of a job that got the tag later, wi
   expect(client.types()).toEqual(['init', 'replaced', 'killed']);
 });
 
-it('a stream token opens the stream of its space and of its jobs, even if its key is of every space', async () => {
+it('a stream token for a space opens the streams of the space and its jobs, even if its key is for every space', async () => {
   const [id, other] = [await jobIn(service, 'running', 'tokens'), await jobIn(service, 'running', 'elsewhere')];
   const token = await tokenFor({ scope: 'jobs:read', spaceId: 'tokens' });
   await openWith(token, '/spaces/tokens');
@@ -107,7 +107,7 @@ it('a stream token has at most the rights of the key that created it', async () 
   expect(await refusalOf(token, `/${other}`)).toBe(403);
 });
 
-it('a stream token ends with its key: its streams are closed, and no others open', async () => {
+it('a stream token ends with its key: its streams are closed and no more can be opened', async () => {
   const id = await jobIn(service, 'running', 'tokens');
   const { id: keyId, key } = await service.key(['jobs:read']);
   const token = await tokenFor({ scope: 'jobs:read', jobIds: [id] }, key);

@@ -118,7 +118,7 @@ it.each(ROWS)('opens or refuses a stream by its token: %s', async (_, query, [jo
   });
 });
 
-it('names the scope that the key of a refused stream lacks', async () => {
+it('a refused stream names the scope that its key lacks', async () => {
   const refusalOf = async (scope: string, path: string) =>
     (await sendHandshake(service.url, `/api/v1/realtime${path}${await withKey([scope])()}`)).body.error;
   expect(await refusalOf('jobs:create', `/${jobId}`)).toBe('Missing required scope: jobs:read:progress');
@@ -135,7 +135,7 @@ it('opens the stream of a space with the parameters that clients of emit.run sen
   expect(await outcomeOf(`/spaces/yard?token=${ADMIN_KEY}&since=7&streamInstanceId=a`)).toBe('space');
 });
 
-it('takes a key or a stream token from the headers of the handshake, unless the query has one', async () => {
+it('reads a key or a stream token from the headers of the handshake, unless the query has one', async () => {
   const { key } = await service.key(['jobs:read']);
   const grant = { scope: 'jobs:read', spaceId: 'yard' };
   const { token } = (await service.call('POST', '/stream-tokens', { body: grant })).body;

@@ -104,12 +104,12 @@ it.each(Object.entries(WRONG))('a faulty installation fires alert %s and no othe
   expect(firing({ ...HEALTHY, ...wrong }, [alert])).toEqual(AS_EXPECTED);
 });
 
-it('gateways alone, which export no yardmaster_overloaded_total, fire alert YardmasterErrors', () => {
+it('the alert YardmasterErrors fires for gateways alone, which export no yardmaster_overloaded_total', () => {
   const { yardmaster_overloaded_total: _, ...gateways } = { ...HEALTHY, ...WRONG.YardmasterErrors };
   expect(firing(gateways, ['YardmasterErrors'])).toEqual(AS_EXPECTED);
 });
 
-it('metrics of another release fire no alert', () => {
+it('metrics of another release do not fire an alert', () => {
   const all = Object.assign({}, HEALTHY, ...Object.values(WRONG));
   expect(firing(all, ['YardmasterNoScheduler'], 'another')).toEqual(AS_EXPECTED);
 });

@@ -28,7 +28,7 @@ describe.each(EACH)('chart with %s: %s', (file, component) => {
       expect(labelSelector.matchLabels).toEqual(labels);
   });
 
-  it(`the ${component} gets either an autoscaler or a number of replicas`, () => {
+  it(`the ${component} gets either an autoscaler or a fixed number of replicas`, () => {
     const scalers = manifests.filter(
       ({ kind, metadata }) => kind === 'HorizontalPodAutoscaler' && metadata.name.endsWith(`-${component}`),
     );
@@ -100,12 +100,9 @@ describe('update of a release', () => {
     ['api', 0],
     ['gateway', 0],
     ['scheduler', 1],
-  ])(
-    'an update stops pods of the %s only down to %d below the replicas before new ones are ready',
-    (component, atMost) => {
-      expect(ofComponent(manifests, 'Deployment', component).spec.strategy.rollingUpdate.maxUnavailable).toBe(atMost);
-    },
-  );
+  ])('an update of the %s keeps all but %d of its replicas ready', (component, atMost) => {
+    expect(ofComponent(manifests, 'Deployment', component).spec.strategy.rollingUpdate.maxUnavailable).toBe(atMost);
+  });
 
   const annotationsOf = (values: object) =>
     ofComponent(render({ ...TRIAL, ...values }), 'Deployment', 'gateway').spec.template.metadata.annotations;
@@ -118,19 +115,19 @@ describe('update of a release', () => {
     expect(annotationsOf(values)).not.toEqual(annotationsOf({}));
   });
 
-  it('an update without a change restarts no pods, although secrets rendered without a cluster differ', () => {
+  it('an update without a change restarts no pods, even though secrets rendered without a cluster differ', () => {
     expect(annotationsOf({})).toEqual(annotationsOf({}));
   });
 });
 
-it('the chart runs two schedulers by default, whose liveness probes tolerate five minutes without Redis', () => {
+it('the chart runs two schedulers by default, and their liveness probes tolerate five minutes without Redis', () => {
   const manifests = rendered.get('minimal.yaml') as Manifest[];
   expect(ofComponent(manifests, 'Deployment', 'scheduler').spec.replicas).toBe(2);
   const { periodSeconds, failureThreshold } = containerOf(manifests, 'scheduler').livenessProbe;
   expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(300);
 });
 
-it('the chart writes numbers, times and flags in the form that the processes read', () => {
+it('the chart writes numbers, durations and flags in the form that the processes read', () => {
   const { data } = find(rendered.get('everything.yaml') as Manifest[], 'ConfigMap', '-config');
   expect(data).toMatchObject({
     MAX_BODY_BYTES: '2097152',
@@ -141,7 +138,7 @@ it('the chart writes numbers, times and flags in the form that the processes rea
   });
 });
 
-it('the selectors of the chart are unchanged with any other values', () => {
+it('the selectors of the chart are the same for all values', () => {
   const [minimal, everything] = ['minimal.yaml', 'everything.yaml'].map((file) => rendered.get(file) as Manifest[]);
   for (const component of COMPONENTS) {
     expect(ofComponent(everything as Manifest[], 'Deployment', component).spec.selector).toEqual(
@@ -153,7 +150,7 @@ it('the selectors of the chart are unchanged with any other values', () => {
   expect(ofComponent(relabelled, 'Deployment', 'api').spec.template.metadata.labels).toEqual(selectorOf('api'));
 });
 
-it('commonLabels of the chart label every resource, and every other label overrides them', () => {
+it('commonLabels apply to every resource, and more specific labels override them', () => {
   const team = { team: 'platform' };
   for (const { metadata } of rendered.get('everything.yaml') as Manifest[]) {
     expect(metadata.labels).toMatchObject(team);

@@ -19,12 +19,7 @@ const noneAreDue = { 'yardmaster_queue_depth{namespace="yardmaster",pod="a",spac
 it.each([
   ['counts a job once although several schedulers export it', { ...up(1), ...queue }, { '{}': 12 }, { '{}': 40 }],
   ['treats a space that is not exported as empty', up(1), { '{}': 0 }, { '{}': 0 }],
-  [
-    'does not count scheduled jobs beside pending ones',
-    { ...up(1), ...queue, ...scheduled },
-    { '{}': 12 },
-    { '{}': 40 },
-  ],
+  ['counts pending jobs but not scheduled ones', { ...up(1), ...queue, ...scheduled }, { '{}': 12 }, { '{}': 40 }],
   ['needs no worker for scheduled jobs alone', { ...up(1), ...noneAreDue }, { '{}': 0 }, { '{}': 0 }],
   ['does not treat an outage of Redis as an empty queue', up(0), {}, {}],
 ])('the KEDA example %s', (_, series, waiting, oldest) => {

@@ -36,7 +36,7 @@ describe.each(QUERIES)('query of %s: %s', (_, query) => {
     expect([...selected, ...grouped].filter((label) => !known.includes(label))).toEqual([]);
   });
 
-  it('a query of alerts, dashboard or KEDA aggregates by max what every scheduler exports', () => {
+  it('a query of alerts, dashboard or KEDA aggregates metrics that every scheduler exports by max', () => {
     const gauges = [
       ...query.matchAll(
         /(\w+)(?: by \([^)]+\))?\s*\((yardmaster_(?:queue|callbacks_owed|callbacks_late|backlog)\w*)\{/g,
@@ -120,7 +120,7 @@ describe('ServiceMonitor of a release', () => {
     expect([port, endpoint.path]).toEqual([8080, '/metrics']);
   });
 
-  it('the ServiceMonitor scrapes pods that are not ready, to which Services send no callers', () => {
+  it('the ServiceMonitor also scrapes pods that are not ready', () => {
     const manifests = render({ ...LEAST, monitoring: { serviceMonitor: { enabled: true } } });
     const { endpoints } = find(manifests, 'ServiceMonitor').spec;
     expect(endpoints).toEqual([{ port: 'http', path: '/metrics', interval: '30s' }]);
@@ -165,7 +165,7 @@ describe('runbooks of the alerts', () => {
     expect(rows).toEqual(own.map(({ alert, labels }) => [alert, alert.toLowerCase(), labels.severity]));
   });
 
-  it('docs/monitoring.md explains each alert: what it means, what to look at, what to do', () => {
+  it('docs/monitoring.md explains for each alert what it means, what to check and what to do', () => {
     const sections = [...page.matchAll(/^### (Yardmaster\w+)\n(.*?)(?=^##)/gms)] as unknown as string[][];
     expect(sections.map(([, alert]) => alert).sort()).toEqual(names);
     for (const [, alert, text = ''] of sections) {
@@ -174,7 +174,7 @@ describe('runbooks of the alerts', () => {
     }
   });
 
-  it('each alert links to its section of docs/monitoring.md, or of the page that the values name', () => {
+  it('each alert links to its section of docs/monitoring.md, or of the page named in the values', () => {
     const linksTo = (base: string, among: Manifest[]) =>
       expect(among.map(({ annotations }) => annotations.runbook_url)).toEqual(
         among.map(({ alert }) => `${base}#${alert.toLowerCase()}`),

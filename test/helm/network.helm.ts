@@ -89,7 +89,7 @@ describe('network policy of the scheduler', () => {
     expect(ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 'http' }] }]);
   });
 
-  it('the network policy of the scheduler lists only exceptions inside the network that they restrict', () => {
+  it('the network policy of the scheduler lists only exceptions that lie inside the network they restrict', () => {
     for (const { ipBlock } of egress[2].to) {
       const list = new BlockList();
       add(list, ipBlock.cidr);
@@ -125,7 +125,7 @@ describe('network policy of the internal Redis', () => {
   const labelsOf = (component: string) =>
     ofComponent(manifests, component === 'redis' ? 'StatefulSet' : 'Deployment', component).spec.selector;
 
-  it('the network policy of the internal Redis allows calls from the three components, and no outgoing ones', () => {
+  it('the network policy of the internal Redis allows connections from the three components, and no outgoing ones', () => {
     const { ingress, egress } = policyOf(manifests, 'redis');
     expect(egress).toEqual([]);
     expect(ingress).toEqual([
@@ -171,7 +171,7 @@ describe('exposure of a release', () => {
     );
   });
 
-  it('the chart neither serves nor routes to the dashboard when the dashboard is off', () => {
+  it('the chart neither serves nor routes to the dashboard when the dashboard is disabled', () => {
     const exposed = { ingress: { enabled: true, hosts: ['a.example.com'] } };
     const route = { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } };
     const variableOf = (rendered: Manifest[]) => find(rendered, 'ConfigMap', '-config').data.UI;
@@ -182,7 +182,7 @@ describe('exposure of a release', () => {
     expect(JSON.stringify(find(off, 'HTTPRoute'))).not.toContain('/ui');
   });
 
-  it('Ingresses keep streams open beyond the timeouts of ingress-nginx, and their tokens out of its log', () => {
+  it('Ingresses keep streams open past the timeouts of ingress-nginx, and keep tokens out of its log', () => {
     const { annotations } = find(manifests, 'Ingress', '-gateway').metadata;
     expect(annotations).toEqual({
       'example.com/dns': 'true',

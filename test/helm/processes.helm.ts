@@ -143,7 +143,7 @@ it('`helm test` passes while all processes are ready', async () => {
   expect({ code: await test.exit, output: test.output() }).toMatchObject({ code: 0 });
 });
 
-it('each process serves during its preStop hook, and exits with 0 on SIGTERM', async () => {
+it('each process keeps serving during its preStop hook, and exits with 0 on SIGTERM', async () => {
   const stopped = await Promise.all(
     COMPONENTS.map(async (component) => {
       const { child, exit } = running.get(component) as Running;
@@ -163,7 +163,7 @@ it('the internal Redis saves its data and exits with 0', async () => {
   expect(await redis.stop()).toBe(0);
 });
 
-it('the components run only programs of their image', () => {
+it('the components run only programs that are in their image', () => {
   const commands: Manifest[] = COMPONENTS.map((component) => containerOf(manifests, component).command[0]);
   expect(commands).toEqual(['node', 'node', 'node']);
 });

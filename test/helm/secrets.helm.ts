@@ -44,7 +44,7 @@ it('a secret can be read from another key of an existing Secret', () => {
   expect(containerOf(manifests, 'scheduler').env[0].valueFrom.secretKeyRef).toEqual({ name: 'stores', key: 'jobs' });
 });
 
-it('secrets in files are read from there, and the release has none', () => {
+it('secrets in files are read from the files, and the release contains no secrets', () => {
   const files = { redis: '/secrets/redis', admin: '/secrets/admin', signing: '/secrets/signing' };
   const manifests = render({
     ...{ redis: { file: files.redis }, adminKey: { file: files.admin }, callbackSigning: { file: files.signing } },
@@ -113,7 +113,7 @@ describe('secrets installed in a cluster', () => {
   }
   const secrets = () => decoded(cluster.objects.get(generated));
 
-  it('secrets in a cluster are generated once, and kept over upgrades', async () => {
+  it('secrets in a cluster are generated once and survive upgrades', async () => {
     await helm('install', TRIAL);
     const first = secrets();
     await helm('upgrade', TRIAL);
@@ -123,7 +123,7 @@ describe('secrets installed in a cluster', () => {
     expect(cluster.patched).toContain('/api/v1/namespaces/jobs/configmaps/yard-yardmaster-config');
   });
 
-  it('secrets in a cluster survive an uninstall, and the next install uses them again', async () => {
+  it('secrets in a cluster survive an uninstall, and the next install reuses them', async () => {
     await helm('install', TRIAL);
     const first = secrets();
     await helm('uninstall', null);
@@ -132,7 +132,7 @@ describe('secrets installed in a cluster', () => {
     expect(secrets()).toEqual(first);
   });
 
-  it('secrets in a cluster are added when a later release needs them, and kept when it does not', async () => {
+  it('secrets in a cluster are added when a later release needs them, and kept when it no longer does', async () => {
     await helm('install', { ...LEAST, callbackSigning: { enabled: false } });
     const first = secrets();
     expect(Object.keys(first)).toEqual(['admin-api-key']);

@@ -94,7 +94,7 @@ it.each([
     '/networkPolicy/redis/to/0/ipBlock/except/0',
   ],
   ['networkPolicy.dns.to', [{ podLabels: { app: 'dns' } }], '/networkPolicy/dns/to/0'],
-])('the chart refuses %s: %j, which Kubernetes would refuse during the install', (path, value, place) => {
+])('the chart refuses %s: %j, which would otherwise fail during the install', (path, value, place) => {
   const { status, stderr } = template({ ...LEAST, ...at(path, value) });
   expect(status).not.toBe(0);
   expect(stderr).toContain(`at '${place}'`);
@@ -107,7 +107,7 @@ it.each([
   ['268435456', null],
   ['1e9', null],
   ['0.25Gi', null],
-])('the chart compares a limit of %s with the request', (memory, message) => {
+])('the chart compares the limit %s with the request', (memory, message) => {
   const { stderr } = template({ ...LEAST, api: { resources: { limits: { memory } } } });
   if (message === null) expect(stderr).toBe('');
   else expect(stderr).toContain(message);
@@ -158,7 +158,7 @@ it.each([
   expect(stderr).toContain(message);
 });
 
-it('the chart finds no contradiction in a password that looks like a port', () => {
+it('the chart does not mistake a password for a port', () => {
   expect(template({ redis: { url: URL }, networkPolicy: { enabled: true } }).stderr).toBe('');
 });
 
@@ -178,7 +178,7 @@ it.each([
   'redis+cluster://one:6379,two:6379',
   'rediss+cluster://user:password@one:6379',
   'unix:///run/redis.sock',
-])('the chart accepts the Redis URL %s, as the processes do', (url) => {
+])('the chart accepts the Redis URL %s, like the processes', (url) => {
   expect(template({ redis: { url } }).stderr).toBe('');
   expect(VARIABLES.REDIS_URL.schema.safeParse(url).success).toBe(true);
 });

@@ -94,7 +94,7 @@ it.each(COMPONENTS)('the chart renders a valid environment for the %s', (compone
   }
 });
 
-it('the chart names the version of the service that it installs', () => {
+it('the chart names the version of the service it installs', () => {
   const { version } = JSON.parse(readFile('package.json'));
   expect(parse(readFile('helm/yardmaster/Chart.yaml'))).toMatchObject({ version, appVersion: version });
   expect(containerOf(render(LEAST), 'api').image).toBe(`ghcr.io/yardmaster/yardmaster:${version}`);
@@ -113,7 +113,7 @@ it('a registry for all images replaces the hosts of their repositories', () => {
   );
 });
 
-it('all resources get the common annotations, and those of their own kind take precedence', () => {
+it('all resources get the common annotations, and annotations of a kind take precedence', () => {
   const { extraObjects, ...everything } = parse(readFile('helm/examples/everything.yaml'));
   const manifests = render({
     ...everything,
@@ -126,7 +126,7 @@ it('all resources get the common annotations, and those of their own kind take p
   expect(find(manifests, 'ServiceAccount').metadata.annotations['example.com/owner']).toBe('platform');
 });
 
-it('more objects of the release may contain templates', () => {
+it('extraObjects of the release may contain templates', () => {
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-more' } };
   expect(find(render({ ...TRIAL, extraObjects: [object] }), 'ConfigMap', '-more').metadata.name).toBe('yard-more');
 });

@@ -42,7 +42,7 @@ async function shownBy(store: Store, spaceId = 'demo') {
 }
 const createdBy = async (store: Store) => (await shownBy(store)).work?.created ?? 0;
 
-it('adds a step of the history once when its flush is repeated because its reply was lost', async () => {
+it('adds counts to the history once when their flush is repeated after a lost reply', async () => {
   const store = await openStore();
   add(store);
   await flushHistory(store, store.counter); // Redis knows the script from now on.
@@ -62,7 +62,7 @@ it('adds a step of the history once when its flush is repeated because its reply
   expect(store.counter.cells).toBe(0);
 });
 
-it('keeps the counts of the history while Redis is full, and adds them later', async () => {
+it('keeps counts for the history while Redis is full, and adds them later', async () => {
   const store = await openStore();
   add(store);
   expect((await flushHistory(store, store.counter)).faults).toEqual([]);
@@ -78,7 +78,7 @@ it('keeps the counts of the history while Redis is full, and adds them later', a
   expect(await createdBy(store)).toBe(3);
 });
 
-it('counts names beyond the first 100 of a space together in the history, in one process and in several', async () => {
+it('counts names beyond the first 100 of a space together in the history, within one process and across several', async () => {
   const store = await openStore();
   const other = await openStore(store.settings.keyPrefix);
   for (let n = 0; n < 150; n++) {
@@ -95,7 +95,7 @@ it('counts names beyond the first 100 of a space together in the history, in one
   if (Object.keys(shown).length === 101) expect(shown['*']?.created).toBe(200);
 });
 
-it('reports that counts of the history are lost beyond 10,000 pairs of space and name, and keeps the others', async () => {
+it('reports lost history counts beyond 10,000 pairs of space and name, and keeps the others', async () => {
   const store = await openStore();
   for (let n = 0; n < 10_010; n++) add(store, 'work', `space-${n}`);
   for (const space of ['space-9999', 'space-10005']) await store.redis.zadd(store.keys.jobs(space), 1, 'a job');
@@ -123,7 +123,7 @@ it('keeps minutes of the history for 48 hours and hours for 35 days', async () =
 
 const keysOf = (store: Store) => store.redis.keys(`${store.settings.keyPrefix}:*history*`);
 
-it('keeps the newest history of a space in 8 MB, and 100 names in all of it', async () => {
+it('keeps the newest history of a space within 8 MB, and at most 100 names in it', async () => {
   const store = await openStore();
   const { counter, redis: connection } = store;
   let at = performance.now() - 300 * 61_000;
@@ -147,7 +147,7 @@ it('keeps the newest history of a space in 8 MB, and 100 names in all of it', as
   expect(names.size).toBe(101);
 });
 
-it('removes the history of a space with its last job, and adds nothing afterwards', async () => {
+it('removes the history of a space with its last job and adds nothing afterwards', async () => {
   const store = await openStore();
   const [id = ''] = await store.redis.zrange(store.keys.jobs('demo'), 0, 0);
   add(store);

@@ -34,13 +34,13 @@ const NAMED = new RegExp(
   'g',
 );
 
-/** Files that pages tell a reader to make, and scripts that decisions tell of, which are gone. */
+/** Files that a page tells the reader to create, and former scripts that decisions mention. */
 const NAMED_ONLY = [
   ...['receiver.mjs', 'job-log.mjs', 'resize.py'],
   ...['create_many.lua', 'create_many_full.lua', 'create_full.lua', 'turn.lua', 'turn_many.lua'],
 ];
 
-it('the files that pages and comments name exist', () => {
+it('every file named by a page or a comment exists', () => {
   const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
   const paths = new Set([...NAMED_ONLY, ...files].flatMap((file) => ends(file.split('/'))));
   const proseOf = (file: string) => {
@@ -116,7 +116,7 @@ it('the API reference lists exactly the fields of create and of a job', () => {
   expect(firstColumn('docs/api/job.md', '## Fields')).toEqual(Object.keys(fields).sort());
 });
 
-it('docs/errors.md explains every error code under a heading of its own, with its status', () => {
+it('docs/errors.md explains every error code under its own heading, with its status', () => {
   const sections = [...read('docs/errors.md').matchAll(/^### (\w+)\n\n\*\*(\d{3})/gm)];
   expect(sections.map(([, code, status]) => `${code} ${status}`).sort()).toEqual(
     Object.entries(ERRORS)

@@ -25,11 +25,11 @@ const VERSIONS: [name: string, version: string][] = [
   ['Kubernetes', found('helm/yardmaster/Chart.yaml', /kubeVersion: ">=(\d+\.\d+)/)],
 ];
 
-it.each(VERSIONS)('docs/install.md states since which version %s works: %s', (name, version) => {
+it.each(VERSIONS)('docs/install.md states the minimum version of %s: %s', (name, version) => {
   expect(table).toContain(`${name} ${version} or later`);
 });
 
-it('docs/install.md states with which versions the tests run', () => {
+it('docs/install.md states the versions that the tests run with', () => {
   const kubernetes = found('test/helm/chart.ts', /KUBERNETES = \['(.+?)'\]/).split("', '");
   const nodes = found('.github/workflows/ci.yml', /node: \['(.+)'\]/).split("', '");
   const tools = read('scripts/helm/tools.mjs');

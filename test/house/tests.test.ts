@@ -25,16 +25,19 @@ const PARTIAL =
   /^(is|are|has|have|can|cannot|may|must|and|but|also|its?|they|(the )?(same|others?)|another|otherwise)\b/;
 const readsAlone = (title: string) => !PARTIAL.test(title) && title.split(' ').length >= 3;
 
-it.each(['..', '../../chaos', '../../sdk/typescript/test'])('test titles in %s read alone and differ', (folder) => {
-  const path = fileURLToPath(new URL(`${folder}/`, import.meta.url));
-  for (const file of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
-    if (!/\.m?[jt]s$/.test(file)) continue;
-    const source = readFileSync(path + file, 'utf8');
-    const titles = /@jest\/globals|node:test/.test(source) ? titlesIn(source) : [];
-    const wrong = titles.filter((title, n) => !readsAlone(title) || titles.indexOf(title) < n);
-    expect({ file, wrong }).toEqual({ file, wrong: [] });
-  }
-});
+it.each(['..', '../../chaos', '../../sdk/typescript/test'])(
+  'test titles in %s read alone and are unique in their file',
+  (folder) => {
+    const path = fileURLToPath(new URL(`${folder}/`, import.meta.url));
+    for (const file of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
+      if (!/\.m?[jt]s$/.test(file)) continue;
+      const source = readFileSync(path + file, 'utf8');
+      const titles = /@jest\/globals|node:test/.test(source) ? titlesIn(source) : [];
+      const wrong = titles.filter((title, n) => !readsAlone(title) || titles.indexOf(title) < n);
+      expect({ file, wrong }).toEqual({ file, wrong: [] });
+    }
+  },
+);
 
 it.each(['is no API key', 'are refused for logs', 'has no faults that fsck finds', 'works', 'and the others'])(
   'the rule for test titles refuses "%s"',

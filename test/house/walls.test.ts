@@ -148,7 +148,7 @@ describe.each(workspaces)('workspace %s', (workspace) => {
   });
 });
 
-it('only `every` of service.ts sets an interval in the processes of the service, so that each of them is a service that stops', () => {
+it('only `every` in service.ts sets intervals, so that each of them stops with its service', () => {
   const served = workspaces.filter((workspace) => !['apps/cli', 'apps/ui'].includes(workspace));
   const setting = served.flatMap(sourcesOf).filter((file) => readFileSync(file, 'utf8').includes('setInterval('));
   expect(setting.map((file) => relative(root, file))).toEqual(['packages/runtime/src/service.ts']);
@@ -161,7 +161,7 @@ it('apps/ui imports only types from the index of the protocol, whose schemas a b
   }
 });
 
-it.each(STATUSES)('%s is terminal exactly when only a requeue leads to another status', (status) => {
+it.each(STATUSES)('%s is terminal exactly if only a requeue leads to another status', (status) => {
   const leaves = TRANSITIONS.some(
     ({ trigger, from, to }) => trigger !== 'requeue' && from.includes(status) && to !== status,
   );
@@ -203,7 +203,7 @@ describe('the schemas of stream messages', () => {
     ['the type created without a space', { ...dead, type: 'created', data: null }],
     ['an unknown status', { ...dead, status: 'paused' }],
     ['the data of another type', { ...dead, data: { reason: 'stop' } }],
-    ['data where there is none', { ...dead, type: 'acked', data: {} }],
+    ['unexpected data', { ...dead, type: 'acked', data: {} }],
     ['a percentage above 100', { ...dead, type: 'progress', data: { percent: 101, message: 'x' } }],
     ['a negative seq', { ...dead, type: 'logs_appended', data: { fromSeq: -1, toSeq: 1, count: 3 } }],
     ['a timestamp without milliseconds', { ...dead, timestamp: '2026-01-31T09:30:00Z' }],

@@ -29,7 +29,7 @@ it('docker-compose.yml conforms to the Compose Specification', () => {
   expect(lint()).toEqual([]);
 });
 
-it('docker-compose.yml uses the image of this version, and can build it', () => {
+it('docker-compose.yml uses the image of this version and can build it', () => {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
   for (const [, service] of ours) {
     expect(service).toMatchObject({ image: `ghcr.io/yardmaster/yardmaster:${version}`, build: '.' });
@@ -58,7 +58,7 @@ it.each(Object.keys(compose.services))('docker-compose.yml gives %s minimal priv
   });
 });
 
-it('docker-compose.yml gives each long-lived service a health check, a restart policy and a grace period', () => {
+it('docker-compose.yml gives each long-running service a health check, a restart policy and a grace period', () => {
   for (const [name, service] of Object.entries(compose.services).filter(([name]) => name !== 'secrets'))
     expect({ name, service }).toMatchObject({
       name,
@@ -66,7 +66,7 @@ it('docker-compose.yml gives each long-lived service a health check, a restart p
     });
 });
 
-it('docker-compose.yml publishes a single port, to this machine only', () => {
+it('docker-compose.yml publishes a single port, only on the loopback interface', () => {
   const shown = Object.values(compose.services).flatMap((service) => (service as { ports?: string[] }).ports ?? []);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Compose writes variables like this
   expect(shown).toEqual(['${YARDMASTER_ADDRESS:-127.0.0.1:8080}:80']);

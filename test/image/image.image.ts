@@ -74,7 +74,7 @@ withEngine('the image', () => {
     return { ...container, url };
   }
 
-  it('the image has the metadata with which it runs', async () => {
+  it('the image has the expected metadata', async () => {
     const [{ Config }] = JSON.parse(await docker('image', 'inspect', IMAGE));
     const { description } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
     expect(Config).toMatchObject({
@@ -91,7 +91,7 @@ withEngine('the image', () => {
     });
   });
 
-  it('the app in the image is smaller than its limit, and belongs to root', () => {
+  it('the app in the image is smaller than its limit and owned by root', () => {
     const app = entries.filter(({ path }) => path.startsWith('app/'));
     const bytes = app.reduce((sum, { size }) => sum + size, 0);
     process.stdout.write(`The app takes ${(bytes / 1e6).toFixed(1)} MB in ${app.length} files\n`);
@@ -139,7 +139,7 @@ withEngine('the image', () => {
     expect(outside).toEqual([]);
   });
 
-  it('the image starts as the page about installing shows, and keeps its admin key in its volume', async () => {
+  it('the image starts as docs/install.md shows, and keeps its admin key in its volume', async () => {
     const shown = commandsIn('docs/install.md', '## Run the image').replace(/\\\n/g, '');
     const volume = `${IMAGE}-data`;
     const options = String(/^docker run -d --name \S+ -p \S+ (.*) yardmaster$/m.exec(shown)?.[1])
@@ -170,19 +170,22 @@ withEngine('the image', () => {
     await expect(docker('run', '--rm', '--network', NETWORK, ...options, IMAGE)).rejects.toThrow(message);
   });
 
-  it.each(['api', 'standalone'])('%s accepts a job, serves the dashboard, and exits with 0, confined', async (name) => {
-    const { url, stop } = await serve(CONFINED, ['node', `apps/${name}/dist/main.js`]);
-    expect((await createJob(url, ADMIN_KEY)).status).toBe(201);
-    expect((await fetch(`${url}/ui/`)).status).toBe(200);
-    expect(await stop()).toBe(0);
-  });
+  it.each(['api', 'standalone'])(
+    '%s with minimal privileges accepts a job, serves the dashboard and exits with 0',
+    async (name) => {
+      const { url, stop } = await serve(CONFINED, ['node', `apps/${name}/dist/main.js`]);
+      expect((await createJob(url, ADMIN_KEY)).status).toBe(201);
+      expect((await fetch(`${url}/ui/`)).status).toBe(200);
+      expect(await stop()).toBe(0);
+    },
+  );
 
-  it.each(['gateway', 'scheduler'])('%s becomes ready, and exits with 0, confined', async (name) => {
+  it.each(['gateway', 'scheduler'])('%s with minimal privileges becomes ready and exits with 0', async (name) => {
     const { stop } = await serve(CONFINED, ['node', `apps/${name}/dist/main.js`]);
     expect(await stop()).toBe(0);
   });
 
-  it('a container that is stopped ends an open poll with an empty response', async () => {
+  it('a stopped container answers an open poll with an empty response', async () => {
     const { url, stop } = await serve();
     const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
     const body = JSON.stringify({ waitSeconds: 20 });
@@ -193,7 +196,7 @@ withEngine('the image', () => {
     expect({ status: response.status, body: await response.json() }).toEqual({ status: 200, body: { jobs: [] } });
   });
 
-  it('a container without its Redis is live and not ready, and returns with it', async () => {
+  it('a container without its Redis is live but not ready, and recovers with it', async () => {
     const { url } = await serve();
     await docker('stop', redis);
     await untilStatus(`${url}/readyz`, 503);
@@ -202,7 +205,7 @@ withEngine('the image', () => {
     await untilStatus(`${url}/readyz`, 200);
   });
 
-  it('the command line in the image watches a job through a gateway until it ends', async () => {
+  it('the CLI in the image watches a job through a gateway until it ends', async () => {
     const api = await serve([], ['node', 'apps/api/dist/main.js']);
     await serve(['--network-alias', 'gateway'], ['node', 'apps/gateway/dist/main.js']);
     const { id } = (await (await createJob(api.url, ADMIN_KEY)).json()) as { id: string };

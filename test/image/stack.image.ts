@@ -36,7 +36,7 @@ withEngine('docker-compose.yml', () => {
     expect(await Promise.all(['/ui/', '/metrics', '/readyz'].map(statusOf))).toEqual([200, 404, 404]);
   });
 
-  it('an API with Compose cannot connect to the outside', async () => {
+  it('the API in Compose cannot connect to the internet', async () => {
     const dial = "net.connect(53, '192.0.2.1').on('error', ({ code }) => console.log(code))";
     expect(await compose('exec', '-T', 'api', 'node', '-e', dial)).toBe('ENETUNREACH');
   });
@@ -64,7 +64,7 @@ withEngine('docker-compose.yml', () => {
     expect(seen.failed).toEqual({});
   });
 
-  it('a killed API of Compose fails only calls in flight', async () => {
+  it('killing an API of Compose fails only calls in flight', async () => {
     const seen = await underLoad(installation, async () => docker('kill', (await idsOf('api'))[0] as string));
     expectAllDone(seen);
     expect(seen.failures).toBeLessThanOrEqual(MOST_OF_A_KILL);
@@ -72,7 +72,7 @@ withEngine('docker-compose.yml', () => {
   });
 
   it.each(['gateway', 'nginx', 'redis'])(
-    'a killed %s of Compose loses no job, and streams and calls return',
+    'killing a %s of Compose loses no job, and streams and calls recover',
     async (service) => {
       const seen = await underLoad(installation, async () => {
         const [id] = await idsOf(service);

@@ -56,13 +56,13 @@ withEngine('the chart in a Kubernetes', () => {
   const expectNoFailure = ({ lost, doubled, failed }: Seen) =>
     expect({ lost, doubled, failed }).toEqual({ lost: 0, doubled: 0, failed: {} });
 
-  it('an install that names a Secret that does not exist is refused at once, and leaves no release', async () => {
+  it('an install that names a missing Secret is refused immediately and leaves no release', async () => {
     const install = helm('install', 'none', 'helm/yardmaster', '--set', 'redis.existingSecret.name=none');
     await expect(install).rejects.toThrow('redis.existingSecret: there is no Secret "none" with the key "redis-url"');
     expect(await helm('list', '--all', '--short')).toBe('');
   });
 
-  it('the chart is installed into a namespace with restricted pods, and helm test shows what it found', async () => {
+  it('the chart installs into a namespace with restricted pods, and helm test shows its findings', async () => {
     await helm('install', 'yard', 'helm/yardmaster', ...withValues(VALUES), '--wait');
     const tested = await helm('test', 'yard', '--logs');
     expect(tested.match(/http:\S+\/readyz 200/g)).toHaveLength(3);
@@ -98,12 +98,12 @@ withEngine('the chart in a Kubernetes', () => {
       },
     ],
     ['a drain of a node', () => kubectl('drain', 'node-b', '--ignore-daemonsets', '--delete-emptydir-data')],
-  ])('no call in a Kubernetes fails during %s', async (_, act) => {
+  ])('no call in Kubernetes fails during %s', async (_, act) => {
     expectNoFailure(await underLoad(installation, act));
     await kubectl('uncordon', 'node-b');
   });
 
-  it('autoscaling that is switched on in a running release keeps the number of its pods', async () => {
+  it('enabling autoscaling in a running release keeps its number of pods', async () => {
     const counts = new Set<string>();
     let isWatching = true;
     const watch = async () => {
@@ -132,7 +132,7 @@ withEngine('the chart in a Kubernetes', () => {
         await command('ctr', ['-a', socket, '-n', 'k8s.io', 'tasks', 'kill', '-s', 'KILL', id]);
       },
     ],
-  ])('only calls in flight fail in a Kubernetes when %s', async (_, kill) => {
+  ])('only calls in flight fail in Kubernetes when %s', async (_, kill) => {
     const { lost, doubled, failures } = await underLoad(installation, async () =>
       kill((await podsOf('api')).at(-1) as string),
     );

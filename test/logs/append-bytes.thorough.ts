@@ -11,7 +11,7 @@ const service = withService({}, { redis });
 const MB = 1_048_576;
 const usedBytes = async () => Number(/used_memory:(\d+)/.exec(await service.redis.info('memory'))?.[1]);
 
-it('keeps the newest logs of a job in 32 MB, although 164 MB come as 200 KB of gzip', async () => {
+it('keeps the newest logs of a job within 32 MB, even if 164 MB arrive as 200 KB of gzip', async () => {
   const id = await jobIn(service, 'running', 'attack');
   const before = await usedBytes();
   let sent = 0;

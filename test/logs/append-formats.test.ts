@@ -189,7 +189,7 @@ it.each([
   ['null', '"null"'],
   ['escapes', '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9 a\\r\\nb"'],
   ['control characters', asText(Array.from({ length: 33 }, (_, i) => String.fromCharCode(i)).join(''))],
-  ['colours of a terminal', '"\\u001b[31mred\\u001b[0m"'],
+  ['colors of a terminal', '"\\u001b[31mred\\u001b[0m"'],
   ['line separators', '"\u2028 \u2029"'],
   ['a byte order mark', '"\ufeffa\ufeff"'],
   ['noncharacters of Unicode', '"\\ufffe\\uffff\\ufffd"'],
@@ -218,7 +218,7 @@ it.each([
   for (const log of await roundTrip(asText({ message: 'm', level: sent }))) expect(log.level).toBe(shown);
 });
 
-it('takes null for absent in a log entry', async () => {
+it('treats null as absent in a log entry', async () => {
   const nulls = { level: null, timestamp: null, source: null, metadata: null };
   for (const log of await roundTrip(asText({ message: 'm', ...nulls })))
     expect(log).toMatchObject({ level: 'info', source: 'worker', metadata: {}, loggedAt: log.createdAt });
@@ -249,7 +249,7 @@ it.each([
   ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
   ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
 ])(
-  'accepts %s as the timestamp of a log entry and returns %s, separate from the time of storage',
+  'accepts %s as the timestamp of a log entry and returns %s, separately from the time of storage',
   async (timestamp, loggedAt) => {
     for (const log of await roundTrip(asText({ message: 'm', timestamp }))) {
       expect(log.loggedAt).toBe(loggedAt);
@@ -258,7 +258,7 @@ it.each([
   },
 );
 
-it('takes the time of storage of logs from the clock of Redis, once for a whole batch', async () => {
+it('takes the time of storage from the clock of Redis, once per batch of logs', async () => {
   const job = (await createJob(service, 'values')).id;
   const before = await redisNow(service.store);
   await appendOk(service, job, entriesOf(1_000));

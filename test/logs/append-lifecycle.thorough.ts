@@ -62,7 +62,7 @@ it.each<[what: string, make: () => Promise<string>]>([
   ['completed', inStatus('completed')],
   ['dead', inStatus('dead')],
   ['killed', inStatus('killed')],
-])('stores logs of a job that is %s, and changes nothing else of the job', async (_, make) => {
+])('stores logs of a job that is %s, and changes nothing else about the job', async (_, make) => {
   const id = await make();
   const before = await stateOf(id);
   await untilLaterMillisecond();

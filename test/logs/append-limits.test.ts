@@ -146,7 +146,7 @@ describe('log entry', () => {
     }
   });
 
-  it('measures everything that is stored of a log entry', async () => {
+  it('measures everything that is stored for a log entry', async () => {
     const job = await newJob();
     const part = 'x'.repeat(5_400);
     const metadata = { part };
@@ -162,26 +162,29 @@ describe('log entry', () => {
     ['escapes', (bytes) => `"${'\\u0061'.repeat(bytes / 6)}"`],
   ];
 
-  it.each(SPELLINGS)('accepts a log entry that is sent at three times its stored length, with %s', async (_, spell) => {
-    for (const format of FORMAT_NAMES) {
-      const batch = FORMATS[format](['"a"', spell(2.9 * LIMIT), '"b"']);
-      expect(await append(service, await newJob(), batch)).toMatchObject(appended(3));
-    }
-  });
+  it.each(SPELLINGS)(
+    'accepts a log entry that is sent with three times its stored length, with %s',
+    async (_, spell) => {
+      for (const format of FORMAT_NAMES) {
+        const batch = FORMATS[format](['"a"', spell(2.9 * LIMIT), '"b"']);
+        expect(await append(service, await newJob(), batch)).toMatchObject(appended(3));
+      }
+    },
+  );
 
   it.each([
     ...SPELLINGS,
     ['brackets', (bytes: number) => `${'['.repeat(bytes / 2)}${']'.repeat(bytes / 2)}`],
     ['text that is not JSON', (bytes: number) => 'x'.repeat(bytes)],
   ] as typeof SPELLINGS)(
-    'refuses a log entry without parsing it when it is sent at more than four times the limit, with %s',
+    'refuses a log entry without parsing it if it is sent with more than four times the limit, with %s',
     async (_, spell) => {
       for (const format of FORMAT_NAMES)
         await refuses(FORMATS[format](['"a"', spell(4.1 * LIMIT), '"b"']), refusalOf(format));
     },
   );
 
-  it('refuses a log entry that exceeds the limit only after it is written as JSON again', async () => {
+  it('refuses a log entry that exceeds the limit only once it is encoded as JSON again', async () => {
     // JSON.stringify writes 1e20 as 21 digits.
     const text = `{"message":"m","metadata":{"a":[${Array(1_500).fill('1e20')}]}}`;
     expect(text.length).toBeLessThan(LIMIT);

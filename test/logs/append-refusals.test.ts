@@ -219,7 +219,7 @@ describe('batch of logs with several faults', () => {
     return [...different];
   }
 
-  it('refuses a batch of logs for the first fault in the order path, key, scope, body, job', async () => {
+  it('refuses a batch of logs for its first fault in the order path, key, scope, body, job', async () => {
     expect(await outcomes({ keys: [undefined, WRONG_KEY, key.all], paths: [`${id}/more`, `${id}/logs`] })).toEqual([
       '404 NOT_FOUND No such path',
     ]);

@@ -39,7 +39,7 @@ function expectAll(logs: readonly LogEntry[], batches: readonly Appended[]): voi
   }
 }
 
-it('stores every log batch of 20 concurrent writers unbroken and in the order of its writer', async () => {
+it('stores every log batch of 20 concurrent writers contiguously and in the order of its writer', async () => {
   const { id } = await createJob(service, 'writers');
   const done = await Promise.all(
     range(1, 20).map(async (writer) => {
@@ -55,7 +55,7 @@ it('stores every log batch of 20 concurrent writers unbroken and in the order of
   }
 });
 
-it('stores every log batch unbroken when batches are sent without waiting for responses', async () => {
+it('stores every log batch contiguously when batches are sent without waiting for responses', async () => {
   const { id } = await createJob(service, 'writers');
   const sent = await Promise.all(range(1, 80).map((writer) => write(id, writer, 1)));
   expectAll(await readLogs(service, id), sent);

@@ -34,7 +34,7 @@ async function costOf(read: () => Promise<void>) {
 it.each<[what: string, q: string, finds: number[]]>([
   ['nothing', 'none of these', []],
   ['one entry', 'unique', [5_000]],
-])('reads each of 10,000 log entries once, in few portions, for a search that finds %s', async (_, q, finds) => {
+])('reads each of 10,000 log entries once, in a few portions, for a search that finds %s', async (_, q, finds) => {
   const { scripts, calls, bytes } = await costOf(async () => {
     const found = await walk('forwards', (bound) => readPage(service, jobId, { ...bound, q }));
     expect(seqsOf(found)).toEqual(finds);
@@ -56,7 +56,7 @@ it.each<[query: Query]>([[{ after: 4_000 }], [{ before: 4_000 }], [{}]])(
   },
 );
 
-it('stops a search of logs when its page is full', async () => {
+it('stops a log search when its page is full', async () => {
   const { bytes } = await costOf(async () => {
     const { logs, cursor } = await readPage(service, jobId, { after: 0, q: 'usual', limit: 50 });
     expect([logs.length, cursor.hasMore]).toEqual([50, true]);

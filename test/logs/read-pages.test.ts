@@ -67,7 +67,7 @@ const modeOf = ({ after, before }: Query) => {
 };
 
 it.each(PAGES.map(([query, seqs, hasMore = false]) => ({ title: queryText(query), query, seqs, hasMore })))(
-  'returns for the query "$title" on ten log entries the seqs $seqs',
+  'the query "$title" on ten log entries returns the seqs $seqs',
   async ({ query, seqs, hasMore }) => {
     const { logs, cursor } = await readPage(service, ten, query);
     const [oldestSeq, newestSeq] = Array.isArray(seqs) ? [seqs[0], seqs.at(-1)] : [seqs.bound, seqs.bound];
@@ -87,7 +87,7 @@ it.each<[query: Query, bound: number]>([
 });
 
 it.each(['9007199254740993', '99999999999999999999', '9'.repeat(400)])(
-  'treats a log bound beyond the precision of a double as after every log entry: %s',
+  'treats a log bound beyond the precision of a double as larger than every seq: %s',
   async (bound) => {
     const before = await readPage(service, ten, `limit=2&before=${bound}`);
     expect(before.cursor).toEqual({ mode: 'before', oldestSeq: 9, newestSeq: 10, hasMore: true });
@@ -105,7 +105,7 @@ const NINES = '9'.repeat(400);
 
 it.each(
   Object.entries({ '': 200, 1: 1, '007': 7, 499: 499, 500: 500, 501: 500, 99999999999999999999: 500, [NINES]: 500 }),
-)('returns for the limit %s a page of %i log entries, in each mode', async (limit, served) => {
+)('the limit %s returns a page of %i log entries, in each mode', async (limit, served) => {
   const pages: string[][] = [];
   for (const bound of ['', 'after=50', 'before=551'])
     pages.push(messagesOf((await readPage(service, many, `${bound}${limit && `&limit=${limit}`}`)).logs));
@@ -129,7 +129,7 @@ it.each<[shown: string[], queries: string[]]>([
     ['level=warning,critical', 'level=warn,%20warning&level=critical'],
   ],
   [ALL, ['&&&']],
-])('returns log entries of the levels %j for each spelling of the query', async (shown, queries) => {
+])('returns log entries with the levels %j for each spelling of the query', async (shown, queries) => {
   for (const query of queries) {
     const { logs } = await readPage(service, levels, query);
     expect({ query, shown: messagesOf(logs) }).toEqual({ query, shown });
@@ -165,7 +165,7 @@ describe('query of logs', () => {
     }
   });
 
-  it('refuses a query of logs with a detail for each of its faults', async () => {
+  it('refuses a query of logs with one detail per fault', async () => {
     const { status, body } = await service.call('GET', `/jobs/${levels}/logs?limit=x&after=x&before=x&level=x&q=1&q=2`);
     const details = [LIMIT, AFTER, BEFORE, LEVEL, 'q must appear exactly once'].map((message) => ({
       path: message.split(' ')[0],

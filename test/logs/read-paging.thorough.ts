@@ -200,7 +200,7 @@ describe('paging through more megabytes of logs than one request searches', () =
     return cursor;
   }
 
-  it('returns how far a search of logs has come, and stops it after about 8 MB', async () => {
+  it('stops a log search after about 8 MB, and returns how far it has come', async () => {
     const after = await stopped({ after: 2, q: '"needle 1100"' });
     expect(after).toMatchObject({ mode: 'after', oldestSeq: 2 });
     expect(after.newestSeq).toBeGreaterThan(2);
@@ -218,24 +218,21 @@ describe('paging through more megabytes of logs than one request searches', () =
     expect(latest.oldestSeq).toBeGreaterThan(COUNT - 600);
   });
 
-  it.each(DIRECTIONS)(
-    'advances a search of logs %s without matches by at least 300 entries per page',
-    async (towards) => {
-      await walk(towards, async (bound) => {
-        const from = bound.after ?? bound.before ?? COUNT + 1;
-        let page!: LogsPage;
-        // A slow service may stop earlier, so the query is repeated on a busy machine.
-        await until(async () => {
-          page = await readPage(service, jobId, { ...bound, level: 'fatal' });
-          const reached = towards === 'forwards' ? page.cursor.newestSeq : page.cursor.oldestSeq;
-          return !page.cursor.hasMore || Math.abs(reached - from) > 300;
-        });
-        return page;
+  it.each(DIRECTIONS)('advances a log search %s without matches by at least 300 entries per page', async (towards) => {
+    await walk(towards, async (bound) => {
+      const from = bound.after ?? bound.before ?? COUNT + 1;
+      let page!: LogsPage;
+      // A slow service may stop earlier, so the query is repeated on a busy machine.
+      await until(async () => {
+        page = await readPage(service, jobId, { ...bound, level: 'fatal' });
+        const reached = towards === 'forwards' ? page.cursor.newestSeq : page.cursor.oldestSeq;
+        return !page.cursor.hasMore || Math.abs(reached - from) > 300;
       });
-    },
-  );
+      return page;
+    });
+  });
 
-  it('keeps the seq of the other end of a page of a search that is partly filled', async () => {
+  it('keeps the seq at the other end of a partly filled page of a log search', async () => {
     const forwards = await readPage(service, jobId, { after: 299, q: 'needle', limit: 5 });
     expect(forwards.cursor).toMatchObject({ oldestSeq: 300, hasMore: true });
     expect(forwards.cursor.newestSeq).toBeGreaterThan(forwards.logs.at(-1)?.seq as number);
@@ -244,7 +241,7 @@ describe('paging through more megabytes of logs than one request searches', () =
     expect(backwards.cursor.oldestSeq).toBeLessThan(backwards.logs[0]?.seq as number);
   });
 
-  it('reports no more entries once a search of logs has reached the last entry', async () => {
+  it('reports that no more entries follow once a log search has reached the last entry', async () => {
     const { cursor } = await readPage(service, jobId, { after: COUNT - 10, q: 'nothing' });
     expect(cursor).toEqual({ mode: 'after', oldestSeq: COUNT - 10, newestSeq: COUNT - 10, hasMore: false });
   });

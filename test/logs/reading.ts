@@ -37,7 +37,7 @@ export async function readPage(service: Api, jobId: string, query: Query | strin
 export type Direction = 'forwards' | 'backwards';
 
 /**
- * Read pages until there are no more, as a client does: forwards from the oldest entry, or backwards from the newest.
+ * Read all pages, as a client does: forward from the oldest entry, or backward from the newest.
  *
  * @param read reads the page at a bound
  * @param start seq after which to read, when forwards

@@ -40,7 +40,7 @@ it.each<Search>([
   ['“disk full”', ['full” “disk'], ['disk full']],
   ['"disk"full', ['full of disks'], ['disk', 'full']],
   ['"" disk', ['disk'], ['full']],
-])('treats a text in quotes as one term of a search of logs: %j', expectFound);
+])('treats a quoted text as one term of a log search: %j', expectFound);
 
 it.each<Search>([
   ['.', ['a.b'], ['axb', '']],
@@ -61,7 +61,7 @@ it.each<Search>([
   ['a&b=c#d', ['?a&b=c#d'], ['a']],
   ['warn,error', ['warn,error'], ['warn', 'error']],
   ['__proto__', ['__proto__'], ['constructor']],
-])('treats special characters in a search of logs literally: %s', expectFound);
+])('treats special characters in a log search literally: %s', expectFound);
 
 it.each<Search>([
   ['DISK', ['DISK', 'Disk', 'disk'], ['desk']],
@@ -82,9 +82,9 @@ it.each<Search>([
   ['ϴ', ['θ', 'Θ', 'ϴ'], ['o']],
   ['i', ['I', 'İ'], ['l']],
   ['𐐀', ['𐐨', '𐐀'], ['𐐩']],
-])('ignores case in a search of logs: %s', expectFound);
+])('ignores case in a log search: %s', expectFound);
 
-it('searches only the messages of logs, not their other fields or the stored form', async () => {
+it('searches only the messages of log entries, not their other fields or their stored form', async () => {
   const jobId = await jobWithLogs(service, [
     {
       message: 'plain',
@@ -116,7 +116,7 @@ it.each<[what: string, message: string, finds: string[], not: string[]]>([
   ['a lone surrogate', 'a\ud800b', ['a', 'b'], ['ud800', 'd800', '\\']],
   ['line separators', 'a\u2028b', ['"a\u2028b"'], ['u2028', '2028', 'ab']],
   ['JSON', '["x",{"y":null}]', ['{"y":null}', '["x"', ','], ['{y', '\\"']],
-])('searches a log message with %s as it was sent', async (_, message, finds, not) => {
+])('searches a log message with %s in its original form', async (_, message, finds, not) => {
   const jobId = await jobWithLogs(service, [message]);
   const found: string[] = [];
   for (const q of [...finds, ...not]) if ((await readPage(service, jobId, { q })).logs.length === 1) found.push(q);

@@ -62,7 +62,7 @@ describe('createFastCounter', () => {
     }
   });
 
-  it('createFastCounter loses no addition that is made during a scrape', async () => {
+  it('createFastCounter loses no increment made during a scrape', async () => {
     const registry = new Registry();
     const series = createFastCounter<'from' | 'to'>({ ...options, registers: [registry] })({ from: 'a', to: 'b' });
     const scrapes = Array.from({ length: 20 }, () => {
@@ -78,7 +78,7 @@ describe('sharedRead', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('sharedRead shares one read among all callers during it and in the second after it', async () => {
+  it('sharedRead shares a read with all callers during it and within the next second', async () => {
     let readings = 0;
     const read = sharedRead(async () => ++readings);
     expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1]);
@@ -88,7 +88,7 @@ describe('sharedRead', () => {
     expect(await read()).toBe(2);
   });
 
-  it('sharedRead returns null when a read takes too long, and starts no other read before its end', async () => {
+  it('sharedRead returns null when a read takes too long, and starts no other read before it has ended', async () => {
     let readings = 0;
     const read = sharedRead(() => new Promise<number>(() => readings++));
     for (let round = 0; round < 2; round++) {
@@ -158,7 +158,7 @@ it.each(APPS)('docs/metrics.md names exactly the metrics of the $app, with their
   );
 });
 
-it('docs/metrics.md names only metrics of its tables in other places, such as its alerts', () => {
+it('outside of its tables, docs/metrics.md names only metrics that the tables contain', () => {
   const named = [...page.matchAll(/yardmaster_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count)$/, ''));
   const documented = new Set(rows.map(({ name }) => name));
   expect(named.filter((name) => !documented.has(name))).toEqual([]);

@@ -70,7 +70,7 @@ async function timeout(id: string, at = 1): Promise<void> {
   await until(async () => (await statusOf()) !== before);
 }
 
-/** Let the time pass that a trigger is, which may be in the record of the job too. */
+/** Let the time of a trigger pass, which may also be in the record of the job. */
 async function letPass(trigger: Trigger, id: string): Promise<void> {
   if (trigger === 'due') await setField(id, 'scheduledFor', 1);
   if (trigger === 'start_timeout') await endTimeToStart(id);
@@ -103,7 +103,7 @@ it('counts a create as a move only if it created a job', async () => {
   await expectMoved(service, MOVES, () => create({}, { ...UNIQUE, onConflict: 'reject' }), {});
 });
 
-it('counts a created job as moved from none, and a purged job as moved to none', async () => {
+it('counts a created job as a move from none, and a purged job as a move to none', async () => {
   await expectMoved(service, MOVES, () => createJob(service, 'created'), { [series('none', 'pending')]: 1 });
   await expectMoved(service, MOVES, () => createJob(service, 'created', DELAY), { [series('none', 'scheduled')]: 1 });
   for (const status of ['completed', 'dead', 'killed'] as const) {
@@ -127,7 +127,7 @@ const LATENESS: [what: string, status: Status, metric: string][] = [
   ['scheduled jobs become pending', 'scheduled', 'yardmaster_promotion_lag_seconds'],
 ];
 
-it.each(LATENESS)('observes how late %s, and counts redeliveries only', async (_, status, metric) => {
+it.each(LATENESS)('observes how late %s, and counts only redeliveries', async (_, status, metric) => {
   const id = await jobIn(service, status, 'late');
   const redelivered = 'yardmaster_jobs_redelivered_total';
   const before = await scrape(service);
@@ -145,7 +145,7 @@ it.each(LATENESS)('observes how late %s, and counts redeliveries only', async (_
   expect([inBucket(60), inBucket(300)]).toEqual([0, 1]);
 });
 
-it.each([{}, DELAY])('counts a job that a worker gives back with %j as released', async (body) => {
+it.each([{}, DELAY])('counts a job that a worker releases with %j as released', async (body) => {
   const id = await jobIn(service, 'running', 'released');
   const metric = 'yardmaster_jobs_released_total';
   await expectMoved(service, metric, () => step(service, id, 'release', body), { [metric]: 1 });
@@ -162,7 +162,7 @@ it('counts log entries, but not those of refused batches', async () => {
 });
 
 // The last test, because its jobs are redelivered after 30 s.
-it('counts jobs claimed by poll and by claim, and polls that find none', async () => {
+it('counts jobs claimed by poll and by claim, and empty polls', async () => {
   const metrics = ['yardmaster_jobs_claimed_total', 'yardmaster_polls_total'];
   const ids: string[] = [];
   for (let n = 0; n < 3; n++) ids.push((await createJob(service, 'claimed')).id);

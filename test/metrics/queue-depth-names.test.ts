@@ -8,7 +8,7 @@ import { scrape } from './scrape.js';
 const QUEUE_DEPTH_NAMES = 'always/a%2C b, always/none,other/é/1';
 const service = withService({ QUEUE_DEPTH_NAMES, METRICS_SPACES: '1' }, { isOwn: true });
 
-it('shows the pending jobs of the names in QUEUE_DEPTH_NAMES, or 0, next to those of their space', async () => {
+it('shows the pending jobs of each name in QUEUE_DEPTH_NAMES, even 0, in addition to those of the space', async () => {
   const shown = async () => {
     const all = [...(await scrape(service))].filter(([series]) => series.startsWith('yardmaster_queue_depth'));
     return Object.fromEntries(all.map(([series, value]) => [series.slice('yardmaster_queue_depth'.length), value]));

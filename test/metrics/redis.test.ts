@@ -6,7 +6,7 @@ import { until } from '../support/until.js';
 import { movedBy, scrape } from './scrape.js';
 
 const redis = withRedis();
-// Without a scheduler, because its calls would be counted too.
+// Without a scheduler, because its calls would also be counted.
 const service = withService({}, { redis, hasDefaultTimeouts: true, app: 'api' });
 
 const CALLS = 'yardmaster_redis_request_duration_seconds';
@@ -36,7 +36,7 @@ it('counts calls that Redis refuses for lack of memory, even those that keep a j
   expect(moved).toEqual({ ...errors('full', 3), yardmaster_logs_refused_total: 1 });
 });
 
-it('counts calls to which Redis did not reply in time', async () => {
+it('counts calls that Redis did not reply to in time', async () => {
   const moved = await movedBy(service, ERRORS, async () => {
     process.kill(redis.pid(), 'SIGSTOP');
     try {
@@ -48,7 +48,7 @@ it('counts calls to which Redis did not reply in time', async () => {
   expect(moved).toEqual(errors('timeout'));
 });
 
-it('counts calls that Redis cannot serve at the moment, and calls without a connection', async () => {
+it('counts calls that Redis cannot serve temporarily, and calls without a connection', async () => {
   const create = () => service.call('POST', '/spaces/busy/jobs', { body: { name: 'work' } });
   await service.redis.config('SET', 'min-replicas-to-write', '1');
   expect(await movedBy(service, ERRORS, create)).toEqual(errors('busy'));

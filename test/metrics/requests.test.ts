@@ -53,7 +53,7 @@ it('counts every route by its pattern', async () => {
   expect(routes.sort()).toEqual([...ROUTES.map(({ method, path }) => `${method} ${path}`), 'GET /metrics'].sort());
 });
 
-it('counts a request once that is refused before it has a route, or because of its invalid body', async () => {
+it('counts a request once if it is refused before it has a route, or for an invalid body', async () => {
   const chunked = 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n';
   const moved = await requests(async () => {
     await service.http.call('GET', '/api/v1/jobs/%zz');
@@ -75,7 +75,7 @@ it('counts a request once that is refused before it has a route, or because of i
   });
 });
 
-it('counts invalid input once, however many bytes follow a request that is being served', async () => {
+it('counts invalid input after a request once, however many bytes follow', async () => {
   const create = `POST /api/v1/spaces/x/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
   const valid = `${create}content-type: application/json\r\ncontent-length: 15\r\n\r\n{"name":"work"}`;
   const moved = await requests(async () => {
@@ -162,7 +162,7 @@ it('responds to a scrape in the text format of Prometheus, and to HEAD without t
   expect(head).toMatchObject({ status: 200, text: '', headers: { 'content-type': got.headers['content-type'] } });
 });
 
-it('shows no id, key, name or payload of a client in a scrape', async () => {
+it('shows no IDs, keys, names or payloads in a scrape', async () => {
   const { id } = await createJob(service, 'secretive', { name: 'name-of-a-job', payload: { pay: 'load-of-a-job' } });
   const { id: keyId, key } = await service.key(['jobs:read']);
   await service.call('GET', `/jobs/${id}`, { key });

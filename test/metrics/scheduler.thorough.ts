@@ -137,7 +137,7 @@ describe('a scheduler', () => {
     expect(shown.get('yardmaster_queue_pending_jobs')).toBe(1);
   });
 
-  it('shows the most recently used spaces, those with pending jobs first, and how many it leaves out', async () => {
+  it('shows the most recently used spaces, those with pending jobs first, and how many are omitted', async () => {
     for (const space of ['a', 'b', 'c', 'd', 'e', 'f']) {
       const created = Date.parse((await create(space)).createdAt);
       // Spaces of one millisecond are in any order.
@@ -151,7 +151,7 @@ describe('a scheduler', () => {
     await untilDepthsAre({ a: 1, c: 1, f: 0 });
   });
 
-  it('bounds its series and its reads from Redis, however many spaces, jobs and scrapes there are', async () => {
+  it('bounds the series and the reads from Redis, however many spaces, jobs and scrapes there are', async () => {
     await Promise.all(Array.from({ length: 200 }, (_, n) => create(`..:-_${n}:${'x'.repeat(100)}`)));
     await until(async () => (await value('yardmaster_queue_spaces_left_out')) === 197);
     expect(Object.keys(byLabel(await scrape(scheduler), 'yardmaster_queue_depth'))).toHaveLength(3);
@@ -206,7 +206,7 @@ describe('a scheduler', () => {
     expect(await value('yardmaster_backlog_up')).toBe(1);
   });
 
-  it('counts sweeps, shows the age of the last one, and counts those that fail while Redis is down', async () => {
+  it('counts sweeps and failed sweeps while Redis is down, and shows the age of the last sweep', async () => {
     const before = await scrape(scheduler);
     const movedTo = (name: string, by: number) =>
       until(async () => (await value(name)) > Number(before.get(name)) + by);
@@ -231,7 +231,7 @@ describe('a scheduler', () => {
   });
 });
 
-it('counts a callback that takes more than 10 s as timeout, and no longer shows it in flight', async () => {
+it('counts a callback that takes more than 10 s as a timeout, and no longer shows it as in flight', async () => {
   await untilAttempted(hanging);
   await until(async () => (await value(attempts('timeout'))) === 1);
   expect(await value('yardmaster_callbacks_in_flight')).toBe(0);

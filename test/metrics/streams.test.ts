@@ -34,7 +34,7 @@ async function closesBy(count: number, act: () => Promise<unknown>): Promise<Rec
   return Object.fromEntries(Object.entries(moved).map(([name, by]) => [/code="(\w+)"/.exec(name)?.[1], by]));
 }
 
-it('reads a job once from Redis for each new stream of that job', async () => {
+it('reads a job from Redis once per new stream of that job', async () => {
   const id = await jobIn(service, 'running', 'reads');
   await open(`/${id}`);
   const before = await scrape(gateway);
@@ -76,12 +76,12 @@ it('shows the bytes that wait for a client that does not read', async () => {
   await until(async () => (await buffered()) === 0);
 });
 
-it('shows every close code of the gateway, also those with which it has closed no stream yet', async () => {
+it('shows every close code of the gateway, even those that it has not used yet', async () => {
   const shown = byLabel(await scrape(gateway), 'yardmaster_stream_closes_total');
   expect(Object.keys(shown)).toEqual(expect.arrayContaining(Object.values(CLOSE_CODES).map(String)));
 });
 
-it('counts streams by the code with which the gateway closes them', async () => {
+it('counts streams by the close code of the gateway', async () => {
   const { id: keyId, key } = await service.key(['jobs:read']);
   const job = await jobIn(service, 'running', 'ends');
   const slow = await jobIn(service, 'running', 'too-slow');
@@ -98,7 +98,7 @@ it('counts streams by the code with which the gateway closes them', async () => 
   expect(closes).toEqual({ 1008: 1, 1009: 1, 1013: 1 });
 });
 
-it('counts streams by the code with which their clients close them, or by the fault of the client', async () => {
+it('counts streams by the close code of the client, or by the fault of the client', async () => {
   const job = await jobIn(service, 'running', 'leaves');
   const closes = await closesBy(6, async () => {
     for (const leave of [

@@ -93,7 +93,7 @@ export function record(world: World, { job: id, series, lease, type, data, retry
   return true;
 }
 
-/** Statuses after which a later attempt may succeed, besides every 5xx. */
+/** Statuses after which a later attempt may succeed, in addition to every 5xx. */
 const TEMPORARY_STATUSES = [408, 425, 429];
 const REFUSED_ADDRESS = 'address is not public';
 

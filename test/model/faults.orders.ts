@@ -78,7 +78,7 @@ async function storesWith([text, faulty]: [string, string], see = (_script: stri
 }
 
 it.each(Object.entries(FAULTS))(
-  'tours or seeds show it if %s',
+  'tours or seeds notice if %s',
   async (_fault, [text, faulty]) => {
     let isInScript = false;
     const testStores = await storesWith([text, faulty], (script) => {
@@ -95,7 +95,7 @@ it.each(Object.entries(FAULTS))(
   600_000,
 );
 
-it('a seed that fails says in its first line how to repeat it', async () => {
+it('a failed seed says in its first line how to repeat it', async () => {
   const testStores = await storesWith(FAULTS['a purge leaves the job in its list'] as [string, string]);
   const failing = await failingSeed(testStores);
   const repeat = `MODEL_SEED=${failing?.seed} npm test -- test/model/model\n`;

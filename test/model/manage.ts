@@ -50,7 +50,7 @@ export function copy(
   return jobOf(made);
 }
 
-/** Remove an ended job, and the callback that it is still owed. */
+/** Remove an ended job and its pending callback. */
 export function remove(world: World, { job: id, caller }: OfJob): void {
   const job = jobFor(world, id, caller);
   if (!isTerminal(job.status)) throw new Refusal('JOB_NOT_ENDED', job.status);

@@ -66,19 +66,19 @@ describe('the store on Redis', () => {
   }
 
   it(
-    'the store returns in seeded orders of calls, losses and restarts what the model of the specification returns',
+    'the store agrees with the model of the specification in seeded orders of calls, losses and restarts',
     () => playAll(1, { atOnce: false }),
     LONG_MS,
   );
 
   it(
-    'the store returns for concurrent calls what the model returns for them in some order',
+    'the store returns for concurrent calls what the model returns for some order of them',
     () => playAll(1 / 4, { atOnce: true }),
     LONG_MS,
   );
 
   // In these, ids decide between jobs of one moment.
-  it.each([28, 30, 33])('seed %i always plays the same order', async (seed) => {
+  it.each([28, 30, 33])('seed %i always produces the same order', async (seed) => {
     const lines = async () => (await playOnce(testStores, seed, how)).steps.map(lineOf);
     const how = { atOnce: false, drawn: new Set<string>() };
     expect(await lines()).toEqual(await lines());

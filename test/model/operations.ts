@@ -29,7 +29,7 @@ export function operate(
       .sort((a, b) => a.createdOrder - b.createdOrder),
   );
   const counts = { looked: 0, changed: 0, skipped: 0, left: 0 };
-  // Names, tags, times and text; a job whose status is another by now is skipped.
+  // Names, tags, times and text. A job whose status has changed is skipped.
   const parts = filterOf(undefined, filter);
   for (const job of examined) {
     if (counts.changed === limit) break;

@@ -158,8 +158,7 @@ function step(walk: Replay, event: JobEvent): void {
 function advanceTo({ world, job, of, unrecorded }: Replay, { id, type, createdAt }: JobEvent): void {
   const at = Date.parse(createdAt);
   // The time of a creation does not go back when the clock does; the times of later events may.
-  if (at < world.now && job.events.length > 1)
-    throw new Disagreement(`${type} (${id}) is older than the one before it`);
+  if (at < world.now && job.events.length > 1) throw new Disagreement(`${type} (${id}) is older than the previous one`);
   for (const { sentAt, endedAt } of unrecorded.keepalives ?? []) {
     if (job.status !== 'running' || sentAt <= world.now || endedAt > at) continue;
     world.now = sentAt;

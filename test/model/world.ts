@@ -207,7 +207,7 @@ export function copyOf(world: World): World {
 export const ORDERS_PER_SECOND = 1_024_000;
 
 /**
- * Return the next order of a space: the time in 1/1024 ms, and after every order before it, also when the clock goes
+ * Return the next order of a space: the time in 1/1024 ms, and after every previous order, even when the clock goes
  * back.
  *
  * @param fraction of the millisecond, in 1/1024 ms

@@ -51,7 +51,7 @@ it('builds the packages of npm, Python and Helm, and no others', () => {
   ]);
 });
 
-it('installs the command, which shows the service', async () => {
+it('installs the CLI, which shows the service', async () => {
   const folder = installed(`yardmaster-${VERSION}.tgz`);
   const info = runCommand(join(folder, 'node_modules/.bin/yardmaster'), ['info'], asAdmin(service));
   expect(await info.exit()).toBe(0);

@@ -40,11 +40,11 @@ function edit(file: string, from: string, to: string): void {
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(from, to));
 }
 
-it('finds no fault in the versions of the repository', () => {
+it('the version check finds no fault in the repository', () => {
   expect(faults()).toBe('');
 });
 
-it('finds another version in each place', () => {
+it('the version check finds a different version in each place', () => {
   const places = [...manifests.filter((file) => file !== 'package.json'), ...MARKED, 'package-lock.json'];
   for (const file of places) edit(file, VERSION, '9.9.9');
   const found = faults();

@@ -26,13 +26,13 @@ it('actionlint accepts the workflows', () => {
   execFileSync(goCommand('actionlint'), ['-shellcheck=', '-pyflakes='], { cwd: root });
 });
 
-it('pins each action to a commit, with its version beside it, and one version of each', () => {
+it('pins each action to a commit with its version in a comment, and uses only one version of each', () => {
   const lines = texts.flatMap((text) => text.match(/(?<=\buses: )[^.\s].*$/gm) ?? []);
   expect(lines.filter((line) => !/^[\w-]+(\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
   expect(new Set(lines).size).toBe(new Set(lines.map((line) => line.split('@')[0])).size);
 });
 
-it.each(workflows)('limits what the jobs of workflow $name may do, and their time', ({ permissions, jobs }) => {
+it.each(workflows)('limits the permissions and the duration of the jobs in workflow $name', ({ permissions, jobs }) => {
   expect(permissions).toEqual({});
   for (const [name, job] of Object.entries(jobs)) {
     const checkouts = job.steps?.filter(({ uses }) => uses?.startsWith('actions/checkout@')) ?? [];
@@ -51,7 +51,7 @@ describe('release workflow', () => {
   const needsOf = (name: string): string[] =>
     [Object.fromEntries(jobs)[name]?.needs ?? []].flat().flatMap((each) => [each, ...needsOf(each)]);
 
-  it('lets each job write only what it publishes', () => {
+  it('the release workflow lets each job write only what it publishes', () => {
     const writes = jobs.map(([name, { permissions = {} }]) => [
       name,
       Object.keys(permissions).filter((each) => permissions[each] === 'write'),
@@ -67,7 +67,7 @@ describe('release workflow', () => {
     });
   });
 
-  it('publishes only at a tag, with approval, and after all tests and packages', () => {
+  it('the release workflow publishes only for a tag, with approval, and after all tests and packages', () => {
     for (const [name, job] of jobs.filter(([, { permissions }]) => permissions?.['id-token'] === 'write')) {
       expect(needsOf(name)).toEqual(expect.arrayContaining(['test', 'packages']));
       if (name === 'image') continue; // It also builds the image of a rehearsal.
@@ -75,7 +75,7 @@ describe('release workflow', () => {
     }
   });
 
-  it('pushes and signs no image in a rehearsal', () => {
+  it('the release workflow pushes and signs no image in a rehearsal', () => {
     const { environment, steps = [] } = Object.fromEntries(jobs).image as Job;
     expect(environment).toContain("github.ref_type == 'tag' && 'release'");
     const publishing = steps.filter(({ uses, run }) => /build-push|login|cosign/.test(`${uses} ${run}`));

@@ -14,7 +14,7 @@ const service = withService({}, { app: 'api', isOwn: true });
 const peakMegabytes = () =>
   Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${service.process?.child.pid}/status`, 'utf8'))?.[1]) / 1_024;
 
-it('the API keeps no body over the limit in memory while the rest of it arrives', async () => {
+it('the API does not keep a body over the limit in memory while the rest of it arrives', async () => {
   const head = `POST /api/v1/spaces/memory/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
   const upload = () =>
     withRaw(service.url, async (raw) => {
@@ -30,7 +30,7 @@ it('the API keeps no body over the limit in memory while the rest of it arrives'
   expect(peakMegabytes() - before).toBeLessThan(192);
 });
 
-it('the API sends a response that is larger than the bytes that may wait for one API key', async () => {
+it('the API sends a response that is larger than the unread bytes allowed per API key', async () => {
   const id = await jobIn(service, 'running', 'large');
   await writeHistory(service, id);
   const event = JSON.stringify(['event', Date.now(), 'x'.repeat(65_000)]);

@@ -59,7 +59,7 @@ it.each([
 const deadlineOf = async (id: string) =>
   Number(await service.redis.zscore(`${service.store.keys.baseOfJob(id)}deadlines`, id));
 
-it('the API refuses new jobs with STORAGE_FULL when Redis has no memory left, and lets running jobs end', async () => {
+it('the API refuses new jobs with STORAGE_FULL when Redis is out of memory, and lets running jobs end', async () => {
   const running = await jobIn(service, 'running', 'full');
   const failing = await jobIn(service, 'running', 'full');
   const delivered = await jobIn(service, 'delivered', 'full');

@@ -63,7 +63,7 @@ it.each<[string, Record<string, string>, string[]]>([
   expect(api.output()).toBe(['Invalid configuration:', ...faults.map((fault) => `  ${fault}`), ''].join('\n'));
 });
 
-it('the API refuses to start while no client could ever authenticate, and starts once a key exists', async () => {
+it('the API refuses to start while no client can authenticate, and starts once a key exists', async () => {
   const env = { REDIS_URL, KEY_PREFIX: newPrefix() };
   const refused = run(env);
   expect(await refused.ended()).toBe(1);
@@ -78,7 +78,7 @@ it('the API refuses to start while no client could ever authenticate, and starts
   expect(await api.stop()).toBe(0);
 });
 
-it('the API refuses to start on jobs in another format', async () => {
+it('the API refuses to start on jobs in a different format', async () => {
   const env = { REDIS_URL, KEY_PREFIX: newPrefix(), ADMIN_API_KEY: ADMIN_KEY };
   await shared.redis.hset(`${env.KEY_PREFIX}:meta`, 'partitions', 64, 'format', 2);
   const api = run(env);
@@ -86,7 +86,7 @@ it('the API refuses to start on jobs in another format', async () => {
   expect(api.output()).toContain('Redis contains jobs in format 2; this version uses 1');
 });
 
-it('the API is live but not ready if Redis is down when it starts, and serves once Redis is up', async () => {
+it('the API is live but not ready if it starts while Redis is down, and serves once Redis is up', async () => {
   const redis = await ownRedis();
   await redis.halt();
   const port = await freePort();
@@ -131,7 +131,7 @@ it('the API can be stopped after the reader of its log has exited', async () => 
   expect(await api.stop()).toBe(0);
 });
 
-it('the API responds to every call whose connection the system accepted before the stop', async () => {
+it('the API responds to every call whose connection was accepted before the stop', async () => {
   const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY });
   const url = new URL(await urlOf(api));
   api.child.kill('SIGSTOP'); // As with a busy event loop: the system accepts the connections.
@@ -154,7 +154,7 @@ it('the API responds to every call whose connection the system accepted before t
   expect(await api.ended()).toBe(0);
 });
 
-it('the API disconnects a call that never ends when it stops, and exits with 0', async () => {
+it('the API disconnects a call that never ends when stopping, and exits with 0', async () => {
   const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY, SHUTDOWN_SECONDS: '3' });
   await withRaw(await urlOf(api), async ({ socket }) => {
     // Headers at intervals, so that the connection is never idle.

@@ -20,7 +20,7 @@ it.each([
   ['lose request', 'without options', {}],
   ['lose reply', 'with options', { priority: 1 }],
 ] as const)(
-  'stores each job of a list once when connections %s repeatedly, and its client resends it with its key: %s',
+  'stores each job of a list once when connections %s repeatedly and the client retries with the same key: %s',
   async (action, kind, options) => {
     const space = `${action} ${kind}`.replaceAll(' ', '-');
     const list = LIST.map((job) => ({ ...job, ...options }));

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const other of others.splice(0)) await other.stop();
 });
 
-it('yardmaster logs waits for a service that is down, when it starts and later, and reports each outage once', async () => {
+it('yardmaster logs waits for a service that is down at the start or later, and reports each outage once', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startAnother = async () => {

@@ -42,7 +42,7 @@ it.each([
     let checks = 0;
     let jobs = 0;
     try {
-      // How many checks fit beside a load depends on the machine.
+      // The number of checks during a load depends on the machine.
       while (!isEnough && (loads === 0 || checks < 2 || jobs <= 500)) {
         const { faults, seen } = await check(store, isRepairing);
         expect(faults).toEqual([]);

@@ -136,7 +136,7 @@ describe('job stream whose connection to Redis is cut', () => {
     expect(before.map(({ status }) => status)).not.toContain('completed');
   });
 
-  it('a job stream that was cut sends missed logs at their place among hundreds of missed events', async () => {
+  it('a job stream that was cut sends missed logs in the right place among hundreds of missed events', async () => {
     const client = await openJob();
     await writeHistory(service, id);
     const began = Date.now();
@@ -157,7 +157,7 @@ describe('job stream whose connection to Redis is cut', () => {
     ]);
   });
 
-  it('a job stream is closed with 1012 when Redis returns with another last event before the init', async () => {
+  it('a job stream is closed with 1012 if Redis comes up with a different last event before the init', async () => {
     await post('event', 'before');
     const client = await openJob();
     await cutWith((pipeline) => pipeline.rpop(history()).rpush(history(), `["event",${Date.now() + 1_000},"another"]`));
@@ -202,7 +202,7 @@ describe('job stream whose connection to Redis is cut', () => {
   });
 });
 
-it('a job stream sends an event that it missed without a cut from the history, in order', async () => {
+it('a job stream sends an event that it missed without being cut from the history, in order', async () => {
   const client = await openJob();
   await post('event', 'first');
   const { timestamp } = await client.next('event');
@@ -213,7 +213,7 @@ it('a job stream sends an event that it missed without a cut from the history, i
   expect(client.dataOf('event')).toEqual(['first', 'unpublished', 'last']);
 });
 
-it('a job stream never sends an old message again', async () => {
+it('a job stream never repeats an old message', async () => {
   const [client, space] = [await openJob(), await openSpace()];
   await post('event', 'first');
   const message = await client.next('event');

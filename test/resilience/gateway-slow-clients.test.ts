@@ -53,7 +53,7 @@ const ENOUGH = 400;
 const residentMegabytes = () =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${gateway.child.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-it('the gateway disconnects clients that never read, sends the others everything, and uses little memory', async () => {
+it('the gateway disconnects clients that never read, sends everything to the others, and uses little memory', async () => {
   // Together less than the 256 MB that may wait for all clients.
   const stuck = await Promise.all(Array.from({ length: 10 }, (_, n) => openStuck(n % 2 ? full() : space)));
   const [watcher, spaceWatcher] = [await open(full()), await open(space)];
@@ -114,7 +114,7 @@ it('the gateway coalesces progress for a slow client, and sends everything else 
   expect(slow.closed).toBeNull();
 });
 
-it('the gateway disconnects a client that sends pings without end and never reads', async () => {
+it('the gateway disconnects a client that keeps sending pings and never reads', async () => {
   const pinging = await openStuck(full());
   const before = residentMegabytes();
   while (pinging.ws.readyState === WebSocket.OPEN) {
@@ -128,7 +128,7 @@ it('the gateway disconnects a client that sends pings without end and never read
   expect(residentMegabytes() - before).toBeLessThan(100);
 });
 
-it('the gateway sends logs that are appended while a client gets 5,000 missed events', async () => {
+it('the gateway sends logs that are appended while a client receives 5,000 missed events', async () => {
   const client = await open(full());
   await writeHistory(service, id);
   const at = Date.now();

@@ -96,7 +96,7 @@ async function load(random: Random, calls: number): Promise<string[]> {
   return allIds();
 }
 
-/** Return the ids of all jobs of the space, also of those that were created by a call that then failed. */
+/** Return the IDs of all jobs of the space, including those created by a call that then failed. */
 async function allIds(): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor = ''; ; ) {
@@ -109,7 +109,7 @@ async function allIds(): Promise<string[]> {
   }
 }
 
-it('the history of a space shows what the histories of its jobs show, once several processes have flushed', async () => {
+it('the history of a space agrees with the histories of its jobs once several processes have flushed', async () => {
   const { service } = fleet;
   const ids = await load(new Random(24), 800);
   let jobs: JobWithEvents[] = [];
@@ -182,7 +182,7 @@ async function createAndKill(name: string): Promise<number> {
   return shown;
 }
 
-it('a killed process loses no count of the history that was shown, and none is added twice', async () => {
+it('a killed process loses no visible count of the history, and none is added twice', async () => {
   const names = ['first', 'second', 'third'];
   const atKill = await Promise.all(names.map(createAndKill));
   await until(async () => (await createdBy('survivor')) === 3);

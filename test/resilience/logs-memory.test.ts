@@ -53,8 +53,8 @@ it.each([
   ['letters', 'a', 'application/json'],
   ['NULs', '\0', 'application/json'],
   ['line feeds', '\n', 'application/x-ndjson'],
-])('refuses gzip of 200 MB of %s as logs with little memory', async (_, byte, type) => {
-  await expectRefused(await bomb(byte, type), 413, 'body must be at most 5242880 bytes decompressed');
+])('refuses gzip with 200 MB of %s as logs without using much memory', async (_, byte, type) => {
+  await expectRefused(await bomb(byte, type), 413, 'body must be at most 5242880 bytes inflated');
 });
 
 const BYTES = 5_242_000;
@@ -73,7 +73,7 @@ it.each<[what: string, batch: Batch, status: number, error: string]>([
   ['brackets', asJson(`${'['.repeat(BYTES / 2)}${']'.repeat(BYTES / 2)}`), 413, TOO_LARGE],
   ['objects in metadata', metadata(filled('{}').slice(100)), 413, TOO_LARGE],
   ['unknown fields', asJson(`{${filled('"":0')},"logs":[]}`), 400, 'body must have at most 100 fields'],
-])('refuses as many %s as fit into a log batch with little memory', async (_, batch, status, error) => {
+])('refuses as many %s as fit in a log batch without using much memory', async (_, batch, status, error) => {
   await expectRefused(gzipped(batch), status, error);
 });
 

@@ -24,7 +24,7 @@ describe('appending logs while Redis has no memory left', () => {
   const empty = () => service.redis.config('SET', 'maxmemory', '0');
   afterEach(empty);
 
-  it('refuses to append logs when Redis has no memory left, drops no stored logs, and lets the job complete', async () => {
+  it('refuses to append logs when Redis is out of memory, drops no stored logs, and lets the job complete', async () => {
     const [id, other] = [await jobIn(service, 'running', 'full'), await jobIn(service, 'running', 'full')];
     expect((await append(service, id, LARGE)).status).toBe(200);
     await appendOk(service, id, range(1, 10).map(String), 1_001);
@@ -55,7 +55,7 @@ describe('appending logs while Redis hangs', () => {
   /** A few batches may wait for Redis; all of them together have a gigabyte. */
   const MAY_GROW_BY_MB = 600;
 
-  it('refuses to append logs while Redis hangs, before 200 batches fill the memory', async () => {
+  it('refuses to append logs while Redis hangs, instead of keeping 200 batches in memory', async () => {
     const { id } = await createJob(service, 'pile');
     for (let n = 0; n < 3; n++) expect((await api.append(id, largest)).status).toBe(200);
     const before = api.peakMegabytes();

@@ -26,7 +26,7 @@ import { until } from '../support/until.js';
 
 // Operations on many jobs while replies of Redis are lost, and while schedulers and Redis are killed.
 //
-//   OPERATION_JOBS=1000000 npm run test:long -- resilience operations    with so many jobs; default 6,000
+//   OPERATION_JOBS=1000000 npm run test:long -- resilience operations    number of jobs; default 6,000
 
 const { node, proxy } = withProxiedNode();
 

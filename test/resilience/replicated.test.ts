@@ -114,7 +114,7 @@ async function createUntil(isEnough: () => boolean, on = service): Promise<strin
   return created;
 }
 
-it('loses no acknowledged job in twenty failovers while the link of the replica is dark', async () => {
+it('loses no acknowledged job in twenty failovers while the replica is cut off', async () => {
   for (let round = 0; round < 20; round++) {
     await connectReplica();
     await until(async () => (await create()).status === 201);
@@ -131,7 +131,7 @@ it('loses no acknowledged job in twenty failovers while the link of the replica 
   }
 }, 300_000);
 
-it('acknowledges jobs that a failover loses with DURABILITY=local', async () => {
+it('DURABILITY=local acknowledges jobs that a failover loses', async () => {
   await connectReplica();
   const local = await startService(SETTINGS, { redis, app: 'api', check: false });
   link.setDark(true);
@@ -142,7 +142,7 @@ it('acknowledges jobs that a failover loses with DURABILITY=local', async () => 
   await local.stop();
 });
 
-it('a call that only repeats an unconfirmed one is refused until a replica has what that one wrote', async () => {
+it('a retry of an unconfirmed call is refused until a replica has the writes of the first call', async () => {
   await connectReplica();
   await until(async () => (await create()).status === 201);
   link.setDark(true);
@@ -155,7 +155,7 @@ it('a call that only repeats an unconfirmed one is refused until a replica has w
   expect(await afterFailover([repeated.body.id])).not.toContain(null);
 });
 
-it('writes beyond one per connection fail unsent while the link of the replica is dark', async () => {
+it('writes beyond one per connection fail without being sent while the replica is cut off', async () => {
   await connectReplica();
   const connections = new ReplicatedConnections(() => connectTo(redis.url), 3_000);
   const write = async () =>
@@ -168,7 +168,7 @@ it('writes beyond one per connection fail unsent while the link of the replica i
   connections.end();
 });
 
-it('changes of a job wait for a replica, and are in the audit before; claims and heartbeats do not', async () => {
+it('changes to a job wait for a replica and are already in the audit; claims and heartbeats do not wait', async () => {
   await connectReplica();
   await until(async () => (await create()).status === 201);
   const jobs = await Promise.all(

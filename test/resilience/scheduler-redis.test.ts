@@ -20,7 +20,7 @@ const service = withService(
 );
 const receiver = withReceiver();
 
-it('a scheduler expires every deadline and sends every callback while Redis has no memory left', async () => {
+it('a scheduler expires every deadline and sends every callback while Redis is out of memory', async () => {
   const typesOf = async (id: string) =>
     ((await service.call('GET', `/jobs/${id}`)).body.events as { type: string }[]).map(({ type }) => type);
   const callbackUrl = receiver.script('/', respondWith(503), respondWith(200));
@@ -94,15 +94,12 @@ const blocks = ([command, key]: string[], queue: string) => command === 'bzpopmi
 const haveBlocked = (queues: string[]) =>
   Promise.all(queues.map((each) => proxy.intercept((words) => blocks(words, each), { action: 'observe' }).happened));
 
-it.each(QUEUES)(
-  'a scheduler replaces the blocking connection of its %s worker until Redis replies on one',
-  async (queue) => {
-    const isGreeting = ([command]: string[]) => command === 'info';
-    await haveBlocked(QUEUES); // Wait until all connections are established.
-    proxy.intercept((words) => blocks(words, queue), { action: 'lose request', end: 'cut' });
-    // BullMQ waits for the new connection and never replaces it, so the second one proves that the scheduler does.
-    for (let n = 0; n < 2; n++) await proxy.intercept(isGreeting, { action: 'lose request', end: 'silence' }).happened;
-    await haveBlocked([queue]);
-    await until(() => proxy.lost === 0);
-  },
-);
+it.each(QUEUES)('a scheduler replaces the blocking connection of its %s worker until Redis replies', async (queue) => {
+  const isGreeting = ([command]: string[]) => command === 'info';
+  await haveBlocked(QUEUES); // Wait until all connections are established.
+  proxy.intercept((words) => blocks(words, queue), { action: 'lose request', end: 'cut' });
+  // BullMQ waits for the new connection and never replaces it, so the second one proves that the scheduler does.
+  for (let n = 0; n < 2; n++) await proxy.intercept(isGreeting, { action: 'lose request', end: 'silence' }).happened;
+  await haveBlocked([queue]);
+  await until(() => proxy.lost === 0);
+});

@@ -57,7 +57,7 @@ it('the standalone creates a new admin key if the file of the key is empty', asy
 });
 
 it.each([[['SIGHUP']], [['SIGTERM', 'SIGINT']]] as NodeJS.Signals[][][])(
-  'the standalone stops its redis-server when it gets %j',
+  'the standalone stops its redis-server on %j',
   async (signals) => {
     const { child, ended } = await start();
     const pid = await redisPidOf(dataDir());
@@ -99,7 +99,7 @@ it('the standalone refuses to start on a port in use, and leaves no socket of Re
   expect(existsSync(join(otherDir, 'redis/redis.sock'))).toBe(false);
 });
 
-it('the standalone finishes open requests before it ends', async () => {
+it('the standalone finishes open requests before it exits', async () => {
   const { url, key, child, output, call, ended } = await start();
   // Half a request: the rest follows after the stop has begun.
   const { hostname, port } = new URL(url);

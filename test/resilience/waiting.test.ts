@@ -27,14 +27,14 @@ const createUnheard = (spaceId: string, names: string[]) =>
     Promise.all(names.map((name) => createInStore(service.store, spaceId, createJobRequest.parse({ name })))),
   );
 
-it('gives a waiting poll a job that came while the connection for messages was lost', async () => {
+it('returns a job to a waiting poll that was created while the message connection was lost', async () => {
   const waiting = poll(withoutChecks, 'gap', { types: ['work', 'other'] });
   await untilWaiting(withoutChecks, 1);
   await createUnheard('gap', ['work']);
   expect(idsOf(await waiting)).toHaveLength(1);
 });
 
-it('gives each of several waiting polls a job that came while the connection for messages was lost', async () => {
+it('returns a job to each of several waiting polls after the message connection was lost', async () => {
   const waiting = [['work'], ['work'], [], ['other']].map((types) => poll(withoutChecks, 'gaps', { types }));
   await untilWaiting(withoutChecks, 4);
   // The poll for any name gets the oldest.
@@ -42,7 +42,7 @@ it('gives each of several waiting polls a job that came while the connection for
   expect((await Promise.all(waiting)).flatMap(idsOf)).toHaveLength(4);
 });
 
-it('gives a waiting poll a job whose message was never published', async () => {
+it('returns a job to a waiting poll even if its message was never published', async () => {
   const { keys } = service.store;
   const { id } = await createJob(service, 'silent');
   const queues = [keys.queue('silent'), `${keys.queue('silent')}/work`];
@@ -55,7 +55,7 @@ it('gives a waiting poll a job whose message was never published', async () => {
   expect(idsOf(await waiting)).toEqual([id]);
 });
 
-it('returns a job whose end came while the connection for messages was lost', async () => {
+it('returns a job that ended while the message connection was lost', async () => {
   const id = await jobIn(service, 'running', 'ends');
   const waiting = api.call('GET', `/jobs/${id}?waitSeconds=20`);
   await until(() => api.context.subscriptions.isSubscribed(service.store.keys.jobChannel(id)));
@@ -63,7 +63,7 @@ it('returns a job whose end came while the connection for messages was lost', as
   expect((await waiting).body).toMatchObject({ status: 'completed', result: 'done' });
 });
 
-it('keeps calls waiting while Redis is down, and wakes them once it is back', async () => {
+it('keeps calls waiting while Redis is down, and wakes them once it is up', async () => {
   const id = await jobIn(service, 'running', 'outage');
   const waiting = poll(api, 'outage');
   const reading = api.call('GET', `/jobs/${id}?waitSeconds=20`);
@@ -86,7 +86,7 @@ const tryAgain: typeof service.call = async (...call) => {
   }
 };
 
-describe('a fleet of 1 000 waiting workers at four processes', () => {
+describe('a fleet of 1,000 waiting workers at four processes', () => {
   const WORKERS = 1_000;
   const processes: RunningApp[] = [];
   const clients: HttpClient[] = [];

@@ -11,7 +11,7 @@ function work() {
   return { ends, run, end: () => ends.at(-1)?.() };
 }
 
-it('repeated work is done once after each time, from the start until the stop', async () => {
+it('repeated work runs once per interval from start to stop', async () => {
   let runs = 0;
   const service = every({ name: 'count', ms: 100, run: () => runs++ });
   await jest.advanceTimersByTimeAsync(1_000);
@@ -26,7 +26,7 @@ it('repeated work is done once after each time, from the start until the stop', 
   expect(runs).toBe(3);
 });
 
-it('repeated work does not begin again before it has ended', async () => {
+it('repeated work does not restart before it has ended', async () => {
   const { ends, run, end } = work();
   const service = every({ name: 'slow', ms: 100, run });
   await service.start();
@@ -37,7 +37,7 @@ it('repeated work does not begin again before it has ended', async () => {
   expect(ends).toHaveLength(2);
 });
 
-it('the stop of repeated work waits for the open run, and then for a last one if there is to be one', async () => {
+it('stopping repeated work waits for the current run, and for a last one if requested', async () => {
   const { ends, run, end } = work();
   const service = every({ name: 'flush', ms: 100, run, atStop: run });
   await service.start();
@@ -55,7 +55,7 @@ it('the stop of repeated work waits for the open run, and then for a last one if
   await stopped;
 });
 
-it('the stop of repeated work takes no longer than it may', async () => {
+it('stopping repeated work takes no longer than the limit', async () => {
   const { run } = work();
   const service = every({ name: 'hangs', ms: 100, run });
   await service.start();

@@ -25,7 +25,7 @@ function learn(clock: RedisClock, from: Redis, { tookMs = 2, readAfterMs = 2, st
   clock.learn(from, { epochMs, sentAt: now - tookMs, receivedAt: now });
 }
 
-it('the estimate of the Redis clock is null before the first TIME, and after the connection is closed', () => {
+it('the estimate of the Redis clock is null before the first TIME and after the connection is closed', () => {
   const [clock, redis] = [new RedisClock(), node()];
   expect(clock.after(0)).toBeNull();
   learn(clock, redis);
@@ -54,7 +54,7 @@ it('the estimate of the Redis clock uses the best TIME of half a minute', () => 
   expect(Math.abs(offBy(clock) + 500)).toBeLessThanOrEqual(2);
 });
 
-it.each([-60_000, 60_000])('the estimate of the Redis clock is right again after a step of %i ms', (stepMs) => {
+it.each([-60_000, 60_000])('the estimate of the Redis clock is correct again after a step of %i ms', (stepMs) => {
   const [clock, redis] = [new RedisClock(), node()];
   learn(clock, redis, { tookMs: 1, readAfterMs: 1 });
   learn(clock, redis, { tookMs: 20, readAfterMs: 10, stepMs });
@@ -70,7 +70,7 @@ it('the estimate of the Redis clock follows the node whose clock is furthest ahe
   expect(Math.abs(offBy(clock))).toBeLessThan(50);
 });
 
-it('the estimate of the Redis clock is null after a command has proven it wrong', () => {
+it('the estimate of the Redis clock is null after a command proves it wrong', () => {
   const [clock, redis] = [new RedisClock(), node()];
   learn(clock, redis, { tookMs: 300 });
   clock.reportTooLate(300);

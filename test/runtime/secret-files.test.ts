@@ -40,7 +40,7 @@ it.each([
 });
 
 it.each(['REDIS_URL', 'ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET'])(
-  'names what is wrong with the file of %s',
+  'reports what is wrong with the file of %s',
   async (name) => {
     const variable = `${name}_FILE`;
     const absent = join(folder, 'absent');
@@ -66,7 +66,7 @@ it('refuses a secret that is in a variable and in a file, and lists all faults t
   ]);
 });
 
-it('reports each other value of a secret, and none while its file is not valid', async () => {
+it('reports each new value of a secret file, and nothing while the file is invalid', async () => {
   const file = await fileWith(KEY);
   const lines: string[] = [];
   const found: string[] = [];

@@ -41,7 +41,7 @@ it('stops the services of a group at the same time', async () => {
   expect(calls.slice(2)).toEqual(['stop waits', 'stop releases']);
 });
 
-it('stops what it has started when a start fails, and throws the error of the start', async () => {
+it('stops the started services when a start fails, and throws the error of the start', async () => {
   const composed = compose('all', [[service('a')], [service('b', { start: fails, stop: fails })], [service('c')]]);
   await expect(composed.start()).rejects.toThrow('broken');
   expect(calls).toEqual(['start a', 'start b', 'stop b', 'stop a']);
@@ -68,7 +68,7 @@ it('stops every service when one of them cannot be stopped, and throws its error
   expect(calls).toEqual(['start a', 'start b', 'stop b', 'stop a']);
 });
 
-it('stops services once when stop is called twice', async () => {
+it('stops services only once when stop is called twice', async () => {
   const composed = compose('all', [[service('a')]]);
   await composed.start();
   await Promise.all([composed.stop(1_000), composed.stop(1_000)]);

@@ -8,7 +8,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-it('ends timeouts as Node does, in whatever order and however often they are cleared', () => {
+it('fires timeouts like Node, in whatever order and however often they are cleared', () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -34,7 +34,7 @@ it('ends timeouts as Node does, in whatever order and however often they are cle
   expect(ours).toEqual(theirs);
 });
 
-it('lets a timeout that ends start and clear others', () => {
+it('lets a firing timeout start and clear others', () => {
   const timeouts = new TimeoutQueue(100);
   const ended: string[] = [];
   timeouts.begin(() => {
@@ -49,7 +49,7 @@ it('lets a timeout that ends start and clear others', () => {
   expect(ended).toEqual(['first', 'another']);
 });
 
-it('uses one timer for all timeouts, and none when nothing waits', () => {
+it('uses one timer for all timeouts, and none without timeouts', () => {
   const timeouts = new TimeoutQueue(100);
   for (let n = 0; n < 50; n++) timeouts.begin(() => undefined).clear();
   expect(jest.getTimerCount()).toBe(1);

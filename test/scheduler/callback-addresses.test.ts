@@ -63,7 +63,7 @@ describe('public addresses', () => {
     ...['[2003::1]', 'fe80::1%1', '2003::1/64', '8.8.8.8/32', '256.8.8.8', '２.２.２.２'],
   ];
 
-  it('an address is public unless IANA or a cloud has reserved its network', () => {
+  it('an address is public unless IANA or a cloud provider reserves its network', () => {
     expect(NOT.filter(isPublic)).toEqual([]);
     expect(PUBLIC.filter((address) => !isPublic(address))).toEqual([]);
   });
@@ -319,7 +319,7 @@ it('an attempt fails when all addresses of a name refuse the connection', async 
 });
 
 // The other checks refuse every other bad address first. Only a Unix socket passes them, so this test uses one.
-it('a callback connection to a peer without a public address is cut before anything is written', async () => {
+it('a callback connection to a peer without a public address is closed before anything is written', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-agent-'));
   const socketPath = join(dir, 's');
   let received = '';
@@ -385,7 +385,7 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
     expect(traps.connections()).toBe(connections);
   });
 
-  it('a scheduler without an API reaches no private callback address, wherever it listens', async () => {
+  it('a scheduler without an API reaches no private callback address, whatever it listens on', async () => {
     const { store } = services.scheduler;
     const callbackUrl = traps.v4.script('/scheduler', respondWith(204));
     const [id] = (await runMany(store, 'addresses', 1, { callbackUrl })) as [string];
@@ -402,7 +402,7 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
     ['is for another name', 'valid', 'wrong.test', failed('TLS failed (ERR_TLS_CERT_ALTNAME_INVALID)')],
     ['has expired', 'expired', '127.0.0.1', failed('TLS failed (CERT_HAS_EXPIRED)')],
   ] as const)(
-    'a service posts over TLS only to a receiver with a valid certificate, and this one %s',
+    'a service posts over TLS only to a receiver with a valid certificate: this one %s',
     async (_, which, host, attempt) => {
       for (const name of ['right.test', 'wrong.test']) dns.entries.set(name, ['127.0.0.1']);
       const receiver = tls[which];

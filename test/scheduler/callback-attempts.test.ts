@@ -198,7 +198,7 @@ describe('an attempt at a callback', () => {
   });
 });
 
-it('no attempt at a callback leaves a connection open', async () => {
+it('an attempt at a callback leaves no connection open', async () => {
   await until(() => receiver.open() + secure.open() === 0);
 });
 
@@ -207,13 +207,13 @@ describe('the next attempt', () => {
   const DELAYS = [5, 30, 120, 600, 3_600, 21_600];
   const first = { made: 0, delays: DELAYS, nowMs: NOW, chance: 0.5 };
 
-  it('a callback is attempted again after the statuses 408, 425, 429 and those from 500, and after no others', () => {
+  it('a callback is retried after the statuses 408, 425, 429 and 5xx, and after no others', () => {
     const statuses = Array.from({ length: 900 }, (_, n) => 100 + n);
     const retried = statuses.filter((statusCode) => retryDelayMs(status(statusCode), first) !== null);
     expect(retried).toEqual([408, 425, 429, ...statuses.filter((code) => code >= 500)]);
   });
 
-  it('a callback is attempted again after a failure unless it is final', () => {
+  it('a callback is retried after a failure unless the failure is final', () => {
     expect(retryDelayMs({ error: 'x', fault: 'network', isFinal: false }, first)).toBe(5_000);
     expect(retryDelayMs({ error: 'x', fault: 'refused', isFinal: true }, first)).toBeNull();
   });
@@ -223,7 +223,7 @@ describe('the next attempt', () => {
     [0.5, 1],
     [0.999_999_999, 1.2],
   ])(
-    'the next attempt comes after its delay, give or take 20 %%: the random number %d makes it %d of that',
+    'the next attempt is made after its delay with 20%% jitter: the random number %d makes it %d of the delay',
     (chance, share) => {
       const delays = DELAYS.map((_, made) => retryDelayMs(status(500), { ...first, made, chance }));
       expect(delays).toEqual(DELAYS.map((seconds) => Math.round(seconds * share * 1_000)));
@@ -250,13 +250,13 @@ describe('the next attempt', () => {
     ['86401', 86_400_000],
     ['99999999999999999999', 86_400_000],
     ['Fri, 31 Dec 9999 23:59:59 GMT', 86_400_000],
-  ])('the next attempt with Retry-After: %s comes after %s ms instead of 5,000', (retryAfter, ms) => {
+  ])('the next attempt with Retry-After: %s is made after %s ms instead of 5,000', (retryAfter, ms) => {
     for (const statusCode of [408, 425, 429, 500, 503])
       expect(retryDelayMs({ statusCode, retryAfter }, first)).toBe(ms);
     expect(retryDelayMs({ statusCode: 404, retryAfter }, first)).toBeNull();
   });
 
-  it('the next attempt comes after a day at the latest, whatever Retry-After says', () => {
+  it('the next attempt is made after a day at the latest, whatever Retry-After says', () => {
     const retryAfter = '9'.repeat(400); // This is more than any number.
     expect(retryDelayMs({ statusCode: 429, retryAfter }, first)).toBe(86_400_000);
   });

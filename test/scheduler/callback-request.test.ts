@@ -104,13 +104,13 @@ describe('the body of a callback', () => {
     ['ü', 125_000],
     ['🚂', 60_000],
     ['"', 120_000],
-  ])('the body of a callback may be as large as a result: %s, %i times', async (letter, times) => {
+  ])('the body of a callback can be as large as a result: %s, %i times', async (letter, times) => {
     const result = letter.repeat(times);
     const { job, text } = await endJob('complete', JSON.stringify({ result }));
     expect(text === bodyOf(job, result)).toBe(true); // Not toBe on the texts, which would print them all.
   });
 
-  it.concurrent('the body of a callback tells that the job timed out', async () => {
+  it.concurrent('the body of a callback says that the job timed out', async () => {
     const path = freshPath();
     const callbackUrl = receiver.script(path, respondWith(204));
     const fields = { callbackUrl, maxRetries: 0, timeoutSeconds: 0.01 };
@@ -119,7 +119,7 @@ describe('the body of a callback', () => {
     expect(receiver.requestsTo(path).map(({ body }) => body.toString())).toEqual([bodyOf(job, { error })]);
   });
 
-  it.concurrent('the body of a callback tells how often the job ran, and every attempt sends the same body', async () => {
+  it.concurrent('the body of a callback says how often the job ran, and is the same for every attempt', async () => {
     const path = freshPath();
     const callbackUrl = receiver.script(path, respondWith(500));
     const { id } = await createJob(service, 'requests', { callbackUrl });
@@ -296,7 +296,7 @@ describe('a callback of a service with master secrets', () => {
     for (const request of requests) expectSignature(request, id);
   });
 
-  it('a job that is created again under its id has another webhook-id when it ends again', async () => {
+  it('a job that is created again with its old ID gets a new webhook-id when it ends again', async () => {
     const callbackUrl = receiver.script('/again', respondWith(204));
     const create = () =>
       signing.call('POST', '/spaces/requests/jobs', {

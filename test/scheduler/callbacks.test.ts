@@ -94,7 +94,7 @@ describe('the response to a callback', () => {
   );
 
   it.concurrent.each([408, 425, 429, 500, 503, 599])(
-    'a callback is sent again after each delay when the response has the status %i',
+    'a callback is retried after each delay if the response has the status %i',
     async (status) => {
       const attempts = ofEach(2, (attempt, willRetry) => sent(status, attempt, willRetry));
       await expectAttempts(`/retried/${status}`, [respondWith(status)], attempts);
@@ -104,35 +104,32 @@ describe('the response to a callback', () => {
   it.concurrent.each([
     ['not HTTP', raw('garbage\r\n\r\n'), expect.stringMatching(/^response is not valid HTTP \(HPE_[A-Z_]+\)$/)],
     ['cut off', reset, 'connection was closed before a response'],
-  ])('a callback with a response that is %s is sent again after each delay', async (what, behaviour, error) => {
+  ])('a callback with a response that is %s is retried after each delay', async (what, behaviour, error) => {
     const attempts = ofEach(2, (attempt, willRetry) => failed(error, attempt, willRetry));
     await expectAttempts(`/failed/${encodeURIComponent(what)}`, [behaviour], attempts);
   });
 
-  it.concurrent('a callback is sent again until a response is final', async () => {
+  it.concurrent('a callback is retried until a response is final', async () => {
     await expectAttempts('/then/200', [respondWith(500), respondWith(200)], [sent(500, 1, true), sent(200, 2)]);
     await expectAttempts('/then/410', [reset, respondWith(410)], [failed(expect.any(String), 1, true), sent(410, 2)]);
     await expectAttempts('/then/429', [respondWith(503), respondWith(429)], [sent(503, 1, true), sent(429, 2)]);
   });
 
-  it.concurrent.each([301, 302, 303, 307, 308])(
-    'a callback that gets a redirect with %i is not sent to its Location',
-    async (status) => {
-      const other = await startReceiver();
-      const location = other.script(`/${status}`, respondWith(200));
-      await expectAttempts(`/redirect/${status}`, [respondWith(status, { location })], [sent(status)]);
-      expect(other.connections()).toBe(0);
-      await other.close();
-    },
-  );
+  it.concurrent.each([301, 302, 303, 307, 308])('a callback does not follow a redirect with %i', async (status) => {
+    const other = await startReceiver();
+    const location = other.script(`/${status}`, respondWith(200));
+    await expectAttempts(`/redirect/${status}`, [respondWith(status, { location })], [sent(status)]);
+    expect(other.connections()).toBe(0);
+    await other.close();
+  });
 
-  it.concurrent('a callback is not sent again when its response changes the protocol', async () => {
+  it.concurrent('a callback is not retried if its response switches protocols', async () => {
     const change = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
     await expectAttempts('/101/closed', [raw(change)], [sent(101)]);
     await expectAttempts('/101/open', [rawThenHang(change)], [sent(101)]);
   });
 
-  it.concurrent('a callback is sent again after the time in Retry-After of a 429, and never earlier', async () => {
+  it.concurrent('a callback is retried after the Retry-After of a 429, and never earlier', async () => {
     let notBefore = Number.POSITIVE_INFINITY;
     const later: Behaviour = (response) => {
       notBefore = Date.now() + 1_000;
@@ -142,14 +139,14 @@ describe('the response to a callback', () => {
     expect(receiver.requestsTo('/retry-after')[1]?.at).toBeGreaterThanOrEqual(notBefore);
   });
 
-  it.concurrent('a callback is not sent again for the Retry-After of a final or last response', async () => {
+  it.concurrent('a callback is not retried because of the Retry-After of a final or last response', async () => {
     await expectAttempts('/final-after', [respondWith(404, { 'retry-after': '0' })], [sent(404)]);
     const attempts = [sent(500, 1, true), sent(429, 2)];
     await expectAttempts('/last-after', [respondWith(500), respondWith(429, { 'retry-after': '0' })], attempts);
   });
 });
 
-it('a job shows each attempt at its callback as an event, and nothing else of it changes', async () => {
+it('a job shows each attempt at its callback as an event, and is otherwise unchanged', async () => {
   const waiting: ServerResponse[] = [];
   const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response));
   const id = await jobIn(service, 'completed', 'history', { callbackUrl });
@@ -173,7 +170,7 @@ it('a job shows each attempt at its callback as an event, and nothing else of it
   ]);
 });
 
-it('a callback is pending until the attempt that settles it, and no longer', async () => {
+it('a callback is pending exactly until the attempt that settles it', async () => {
   const waiting: ServerResponse[] = [];
   const callbackUrl = receiver.script('/pending', (response) => waiting.push(response));
   const id = await jobIn(service, 'completed', 'pending', { callbackUrl });
@@ -185,7 +182,7 @@ it('a callback is pending until the attempt that settles it, and no longer', asy
   expect(await due()).toBeNull();
 });
 
-it('only the history of a job shows attempts at its callback: streams do not', async () => {
+it('only the history of a job shows attempts at its callback; streams do not', async () => {
   const stream = await StreamClient.open(service.url, `/spaces/streams?token=${ADMIN_KEY}`);
   const callbackUrl = receiver.script('/streams', respondWith(204));
   const id = await jobIn(service, 'completed', 'streams', { callbackUrl });
@@ -221,7 +218,7 @@ it.each(ROWS)(
   },
 );
 
-it('shows callbackOn only when it is not the default, in one order', async () => {
+it('shows callbackOn only if it is not the default, always in the same order', async () => {
   const shown = async (callbackOn: string[]) =>
     readJob(service, await jobIn(service, 'scheduled', 'cbon-shown', { callbackOn })) as Promise<{
       callbackOn?: string[];

@@ -99,7 +99,7 @@ const stepsOf = async ({ metrics }: ReturnType<typeof startScheduler>) =>
     found.slice(1).join(' '),
   );
 
-it('a step forward ends no attempt: each job with no heartbeat since gets one more window, and then times out', async () => {
+it('a step forward ends no attempt: each job without a heartbeat since then gets one more window, and then times out', async () => {
   const scheduler = startScheduler(1);
   const running = await bringTo('running', { timeoutSeconds: 600 });
   const delivered = await bringTo('delivered');
@@ -173,7 +173,7 @@ it('a step forward is marked once, by the first scheduler to notice it', async (
   expect([await stepsOf(first), await stepsOf(second)]).toEqual([['forward 1'], ['forward 1']]);
 });
 
-it('a step forward is marked although Redis has no memory left', async () => {
+it('a step forward is marked even if Redis is out of memory', async () => {
   await store.redis.config('SET', 'maxmemory', '1');
   try {
     await expect(store.redis.set('any', 'x')).rejects.toThrow('OOM');
@@ -183,7 +183,7 @@ it('a step forward is marked although Redis has no memory left', async () => {
   }
 });
 
-it('a jump of the clock while no scheduler was running is not a step: jobs that are due then time out', async () => {
+it('a jump of the clock while no scheduler is running is not a step, so due jobs time out', async () => {
   const id = await bringTo('running', { timeoutSeconds: 600 });
   await stepTo(HOUR_S);
   const scheduler = startScheduler(1);
@@ -192,7 +192,7 @@ it('a jump of the clock while no scheduler was running is not a step: jobs that 
   expect(warnings).toEqual([]);
 });
 
-it('a step back of the clock makes no job wait for its length: each window starts once more', async () => {
+it('a step back of the clock does not delay jobs by its length: each window starts once more', async () => {
   const scheduler = startScheduler(1);
   const running = await bringTo('running', { timeoutSeconds: 600 });
   const delivered = await bringTo('delivered');
@@ -252,16 +252,16 @@ describe('a step between two readings of the clock', () => {
   });
 
   it.each<[string, ClockReading, ClockReading, number]>([
-    ['is not reported when only time has passed', reading(0, 0), reading(60_000, 60_000), 0],
+    ['is not reported if only time has passed', reading(0, 0), reading(60_000, 60_000), 0],
     ['is not reported for 2 s forward', reading(0, 0), reading(3_000, 1_000), 0],
     ['is not reported for 2 s back', reading(0, 0), reading(-1_000, 1_000), 0],
     ['is reported for more than 2 s forward', reading(0, 0), reading(3_001, 1_000), 2_001],
     ['is reported for more than 2 s back', reading(0, 0), reading(-1_001, 1_000), -2_001],
     ['is not reported when the second reply may have been slow', reading(0, 0), reading(5_000, 1_000, 5_000), 0],
     ['is not reported when the first reply may have been slow', reading(0, 0, 5_000), reading(1_000, 5_500), 0],
-    ['is reported as far as it is certain, forward', reading(0, 0, 300), reading(60_000, 1_000, 1_500), 58_500],
-    ['is reported as far as it is certain, back', reading(0, 0, 300), reading(-60_000, 1_000, 1_500), -60_700],
-  ])('a step between two looks %s', (_, before, now, steppedMs) => {
+    ['is reported by its certain part if it goes forward', reading(0, 0, 300), reading(60_000, 1_000, 1_500), 58_500],
+    ['is reported by its certain part if it goes back', reading(0, 0, 300), reading(-60_000, 1_000, 1_500), -60_700],
+  ])('a step between two clock readings %s', (_, before, now, steppedMs) => {
     expect(stepBetween(before, now)).toBe(steppedMs);
   });
 });

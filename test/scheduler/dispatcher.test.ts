@@ -46,7 +46,7 @@ function createDispatcher() {
   return { dispatcher, begun, postponed, accepted };
 }
 
-it('the dispatcher accepts at most 5,000 callbacks for one host, and still has room for other hosts', async () => {
+it('the dispatcher accepts at most 5,000 callbacks for one host, which leaves room for other hosts', async () => {
   const { dispatcher, accepted } = createDispatcher();
   const toOne = Array.from({ length: 5_001 }, () => callbackTo('one.example'));
   for (const callback of toOne) dispatcher.dispatch(callback);
@@ -60,7 +60,7 @@ it('the dispatcher accepts at most 5,000 callbacks for one host, and still has r
   expect(all).not.toContain(toOne.at(-1));
 });
 
-it('the dispatcher handles a callback once that is dispatched twice', async () => {
+it('the dispatcher sends a callback once if it is dispatched twice', async () => {
   const { dispatcher, accepted } = createDispatcher();
   const callback = callbackTo('one.example');
   for (let n = 0; n < 2; n++) dispatcher.dispatch({ ...callback });
@@ -68,7 +68,7 @@ it('the dispatcher handles a callback once that is dispatched twice', async () =
   expect(await accepted()).toEqual([callback]);
 });
 
-it('a dispatcher that stops finishes callbacks that are being sent and postpones the others', async () => {
+it('a dispatcher that stops finishes callbacks in flight and postpones the others', async () => {
   const { dispatcher, begun, postponed } = createDispatcher();
   const [sending, waiting] = [callbackTo('one.example'), callbackTo('one.example')];
   dispatcher.dispatch(sending);
@@ -112,7 +112,7 @@ describe('retries in BullMQ', () => {
     return { dispatcher, queue, jobOf: ({ jobId }: HostCallback) => queue.getJob(`${jobId}-0`) };
   }
 
-  it('a retry that fails moves its job of BullMQ on, and the last one removes it', async () => {
+  it('a failed retry reschedules its BullMQ job, and the last retry removes it', async () => {
     const callback = callbackTo('one.example');
     const attemptsOfJob: unknown[] = [];
     const { dispatcher, jobOf } = await startWith(async () => {
@@ -124,7 +124,7 @@ describe('retries in BullMQ', () => {
     expect(attemptsOfJob).toEqual([undefined, 1, 2, 3]);
   });
 
-  it('a retry whose host has no free slot leaves BullMQ, and is made once the host has one', async () => {
+  it('a retry whose host has no free slot leaves BullMQ, and is made once a slot is free', async () => {
     const [hanging, retried] = [callbackTo('one.example'), callbackTo('one.example')];
     const begun: string[] = [];
     const { dispatcher, queue, jobOf } = await startWith(async ({ jobId }) => {
@@ -149,7 +149,7 @@ describe('the relay of one scheduler', () => {
   const relayTo = (dispatcher: CallbackDispatcher) =>
     createRelay({ store: tested.store, subscriptions: silent, dispatcher, log });
 
-  it('the relay passes every due callback of a partition on, with the host of its URL', async () => {
+  it('the relay forwards every due callback of a partition with the host of its URL', async () => {
     const { dispatcher, accepted } = createDispatcher();
     const callbackUrl = 'https://Hooks.example:8443/done';
     const ids = await Promise.all(Array.from({ length: 150 }, () => tested.completeWithCallback({ callbackUrl }))); // 100 per step.

@@ -30,7 +30,7 @@ describe('the limiter of hosts', () => {
     };
   }
 
-  it('the limiter starts the allowed work of a host at once, and the next when some has ended', async () => {
+  it('the limiter starts the allowed work of a host immediately, and more when some has ended', async () => {
     const { run, begun, end } = limiterOf({ perHost: 2 });
     run('a', 5);
     expect(await begun()).toBe('aa');
@@ -40,7 +40,7 @@ describe('the limiter of hosts', () => {
     expect(await begun()).toBe('aaaaa');
   });
 
-  it('the limiter gives hosts slots in turn', async () => {
+  it('the limiter gives slots to hosts in turn', async () => {
     const { run, begun, end } = limiterOf({ atOnce: 2 });
     for (const host of ['a', 'b', 'c']) run(host, 3);
     expect(await begun()).toBe('ab');
@@ -58,7 +58,7 @@ describe('the limiter of hosts', () => {
     expect(await begun()).toBe('aaaabbcd');
   });
 
-  it('the limiter has room for any host, however much work waits for the others', () => {
+  it('the limiter has room for any host, however much work is waiting for others', () => {
     const { limiter, run } = limiterOf({ capacity: 8, atOnce: 1 });
     for (const host of ['a', 'b', 'c']) while (limiter.hasRoom(host)) run(host);
     expect(limiter.hasRoom('a')).toBe(false);
@@ -66,7 +66,7 @@ describe('the limiter of hosts', () => {
     expect(limiter.isFull()).toBe(false);
   });
 
-  it('the limiter is full for every host once work of many hosts has taken all of the capacity', () => {
+  it('the limiter is full for every host once work for many hosts uses the whole capacity', () => {
     const { limiter, run } = limiterOf({ capacity: 3, atOnce: 1 });
     for (const host of ['a', 'b', 'c']) run(host);
     expect(limiter.isFull()).toBe(true);

@@ -105,7 +105,7 @@ describe('a scheduler', () => {
     });
     afterAll(() => changeClock('SIGWINCH'));
 
-    it('a scheduler sweeps at the ticks of BullMQ', async () => {
+    it('a scheduler sweeps on the ticks of BullMQ', async () => {
       for (let n = 0; n < 3; n++) await timesOut(await run(`tick-${n}`, { timeoutSeconds: 0.01 }));
     });
 
@@ -128,7 +128,7 @@ describe('a scheduler', () => {
       for (let n = 0; n < 2; n++) await ticked(); // From then on no tick is overdue.
     });
 
-    it('a scheduler sends a callback at the message of the job, and again as a job of BullMQ, without a sweep', async () => {
+    it('a scheduler sends a callback on the message of the job, and retries it as a BullMQ job, without a sweep', async () => {
       const callbackUrl = receiver.script('/message', respondWith(503), respondWith(204));
       // First, because a tick that has begun still sweeps.
       await scheduler.redis.del(await keysOf(scheduler.redis, `${scheduler.store.keys.bull}:ticks`));
@@ -139,7 +139,7 @@ describe('a scheduler', () => {
       expect(await typesOf(due)).toEqual(['created', 'delivered', 'acked']);
     });
 
-    it('a scheduler sweeps by its own timer once no tick has come for 1 s, and repairs the ticks after 3 s', async () => {
+    it('a scheduler sweeps by its own timer after 1 s without a tick, and repairs the ticks after 3 s', async () => {
       await changeClock('SIGURG');
       for (let n = 0; n < 3; n++) await timesOut(await run(`own-${n}`, { timeoutSeconds: 0.01 }));
       expect(await nextTick()).toBeNull();

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 const receiver = withReceiver();
 /** A service that retries a callback once, after 50 ms. */
 const service = withService();
-/** Settings of a service that waits an hour before a retry; a second scheduler works beside it. */
+/** Settings of a service that waits an hour before a retry, with a second scheduler next to it. */
 const env = { CALLBACK_RETRY_DELAYS: '3600' };
 const hourly = withService(env);
 during(
@@ -44,7 +44,7 @@ it.each(['completed', 'dead'] as const)('a redelivered callback of a %s job is a
   expect(second?.body).toEqual(first?.body);
 });
 
-it('a redelivery has all retries ahead, however many were made before', async () => {
+it('a redelivery has all of its retries, however many were made before', async () => {
   const callbackUrl = receiver.script('/all', respondWith(503));
   const id = await jobIn(service, 'completed', 'all', { callbackUrl });
   for (const times of [2, 4]) {
@@ -77,7 +77,7 @@ it('a redelivery replaces the waiting retry once, even if it is requested concur
   expect(await hourly.redis.zcard(hourly.store.keys.callbacks(id.slice(0, 2)))).toBe(0);
 });
 
-it('a redelivery requested during an attempt follows it once, whichever scheduler gets the message', async () => {
+it('a redelivery requested during an attempt is made once after it, whichever scheduler gets the message', async () => {
   const waiting: ServerResponse[] = [];
   const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response), respondWith(204));
   const id = await jobIn(hourly, 'completed', 'waiting', { callbackUrl });

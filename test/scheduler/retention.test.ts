@@ -21,7 +21,7 @@ const storeOf = ({ redis, prefix }: TestService) => createStore(redis, { keyPref
 const statusOf = async (id: string, from = service) => (await from.call('GET', `/jobs/${id}`)).body.status;
 const isGone = async (id: string) => (await service.call('GET', `/jobs/${id}`)).status === 404;
 
-it('ended jobs are removed with all their keys once their retention is over, however many they are', async () => {
+it('ended jobs are removed with all their keys after their retention, however many there are', async () => {
   const store = storeOf(service);
   const ids = (await Promise.all(['one', 'two'].map((space) => runMany(store, space, 210, { maxRetries: 0 })))) // A step purges 100.
     .flat();
@@ -54,7 +54,7 @@ it('an ended job is kept for a week unless RETENTION_SECONDS says otherwise', as
   expect(Number(deadline)).toBe(Date.parse(completedAt) + 604_800_000);
 });
 
-it('a job that has not ended is kept beyond the retention', async () => {
+it('a job that has not ended is kept past the retention', async () => {
   const statuses = ['pending', 'delivered', 'running'] as const;
   const ids = await Promise.all(statuses.map((status) => jobIn(service, status, 'open')));
   const ended = await jobIn(service, 'completed', 'open');
@@ -83,7 +83,7 @@ it('ended jobs are kept forever with a retention of 0', async () => {
     await jobIn(keeping, 'running', 'kept', { timeoutSeconds: 0.01, maxRetries: 0 }),
   ];
   await until(async () => (await statusOf(kept[3] as string, keeping)) === 'dead');
-  // This job has the same partition, so that the sweep that removes it looks at the others, too.
+  // This job has the same partition, so the sweep that removes it also looks at the others.
   const [brief] = (await runMany(keeping.store, 'kept', 1)) as [string];
   await completeJob(storeOf(keeping), ANY_SPACE, brief, null);
   await until(async () => (await statusOf(brief, keeping)) === undefined);
@@ -92,7 +92,7 @@ it('ended jobs are kept forever with a retention of 0', async () => {
   expect(await keeping.redis.zcard(keeping.store.keys.deadlines(brief.slice(0, 2)))).toBe(0);
 });
 
-it('a scheduler removes only expired API keys when their schedule begins', async () => {
+it('a scheduler removes only expired API keys when the schedule starts', async () => {
   const { redis, store, prefix } = standing;
   const kept = await standing.key(['jobs:read'], { spaceId: 'expiry', expiresAt: '2999-01-01T00:00:00.000Z' });
   const expired = await standing.key(['jobs:read'], { spaceId: 'expiry' });

@@ -72,7 +72,7 @@ it.concurrent.each(ROWS)(
   },
 );
 
-it('a job that is retried goes to the end of the queue', async () => {
+it('a retried job goes to the end of the queue', async () => {
   const [timedOut, failed] = [await jobIn(service, 'running', 'queue'), await jobIn(service, 'running', 'queue')];
   const waiting = await createJob(service, 'queue');
   await timeout(timedOut);
@@ -137,7 +137,7 @@ it.each<[title: string, retry: object, delays: number[]]>([
   expect(await failAndMeasure(id)).toBeLessThanOrEqual(5_000);
 });
 
-it('jitter spreads the delay before a retry by its share, by default a fifth', async () => {
+it('jitter varies the delay before a retry by its fraction, by default a fifth', async () => {
   const measured: Record<string, number[]> = {};
   for (const [name, jitter] of [
     ['default', {}],
@@ -206,7 +206,7 @@ it.each([{}, { delaySeconds: 100 }])(
   },
 );
 
-it('a worker makes a job dead although retries are left with retryable: false', async () => {
+it('a worker makes a job dead with retryable: false even if retries are left', async () => {
   const id = await jobIn(service, 'running', 'policy-not-retryable', { maxRetries: 5 });
   await step(id, 'fail', { error: 'no image', retryable: false, retryAfterSeconds: 5 });
   const { events, ...job } = await read(id);
@@ -221,7 +221,7 @@ it('a failure with retryAfterSeconds makes the job dead when no retries are left
 });
 
 it.each(['delivered', 'running'] as const)(
-  'a release with a delay postpones a %s job and counts no attempt',
+  'a release with a delay postpones a %s job without using up an attempt',
   async (from) => {
     const id = await jobIn(service, from, 'policy-snooze');
     await step(id, 'release', { delaySeconds: 0.3, reason: 'busy' });

@@ -97,7 +97,7 @@ describe('a scheduled job', () => {
     ['a delay of 0', { delaySeconds: 0 }],
     ['a time in the past', { scheduledFor: '2020-01-01T00:00:00+01:00' }],
     ['null for both', { scheduledFor: null, delaySeconds: null }],
-  ])('a created job is pending at once with %s', async (_, fields) => {
+  ])('a created job is immediately pending with %s', async (_, fields) => {
     const job = await createJob(service, 'sched-now', fields);
     expect(job).toMatchObject({ status: 'pending' });
     expect(job).not.toHaveProperty('scheduledFor');
@@ -117,7 +117,7 @@ describe('a scheduled job', () => {
   });
 });
 
-it.each(['scheduled', 'pending'] as const)('a reschedule sets another time for a %s job', async (from) => {
+it.each(['scheduled', 'pending'] as const)('a reschedule sets a new time for a %s job', async (from) => {
   const id = await jobIn(service, from, 'sched-another-time');
   const scheduledFor = inSeconds(7_200);
   expect((await call(id, 'reschedule', { scheduledFor })).body).toEqual({ success: true });
@@ -155,7 +155,7 @@ describe('a unique key', () => {
   const create = async (spaceId: string, fields: object) =>
     (await service.call('POST', `/spaces/${spaceId}/jobs`, { body: { name: 'work', unique, ...fields } })).body;
 
-  it('a scheduled job occupies its unique key, and a replacing create changes its request and time in place', async () => {
+  it('a scheduled job holds its unique key, and a replacing create changes its request and time in place', async () => {
     const first = await create('sched-unique', { delaySeconds: 3_600, payload: { n: 1 }, priority: 5 });
     const scheduledFor = inSeconds(7_200);
     const second = await create('sched-unique', { scheduledFor, payload: { n: 2 } });
@@ -177,7 +177,7 @@ describe('a unique key', () => {
 
 const create = async (spaceId: string, fields = {}) => (await createJob(service, spaceId, fields)).id;
 
-it('a priority of n lets a job count as n seconds older, over all names', async () => {
+it('a priority of n makes a job count as n seconds older, across all names', async () => {
   const ids: Record<string, string> = {};
   for (const [n, priority] of [0, -1, 600, 599, 0].entries()) {
     ids[n] = await create('prio-head-start', { priority, name: n % 2 === 0 ? 'even' : 'odd' });

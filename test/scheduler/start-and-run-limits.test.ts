@@ -50,7 +50,7 @@ it('startWithinSeconds counts from the time at which a scheduled job becomes cla
   expect(timeOf(events[2]) - timeOf(events[1])).toBeGreaterThan(300);
 });
 
-it('startWithinSeconds is over with the first ack, even for later attempts', async () => {
+it('startWithinSeconds no longer applies after the first ack, even for later attempts', async () => {
   const id = await jobIn(service, 'running', 'limit-started', { startWithinSeconds: 0.2 });
   expect(await scoreIn('due', id)).toBeNull();
   await call(id, 'release');
@@ -75,7 +75,7 @@ it.each<[way: string, returnJob: (id: string) => Promise<unknown>]>([
   expect(events.map((event: { type: string }) => event.type)).toEqual(['created', 'delivered', 'dead']); // It was not requeued.
 });
 
-it('startWithinSeconds restarts when the job is rescheduled, but not when a worker gives it back', async () => {
+it('startWithinSeconds restarts when the job is rescheduled, but not when a worker releases it', async () => {
   const { id } = await createJob(service, 'limit-begins', { startWithinSeconds: 3_600 });
   const first = await scoreIn('due', id);
   await call(id, 'claim');

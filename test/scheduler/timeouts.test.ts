@@ -60,7 +60,7 @@ it.concurrent.each([50, 200, 450, 1_000, 1_337])(
   },
 );
 
-it.each(SIGNS)('each %s call postpones the execution timeout', async (verb, body) => {
+it.each(SIGNS)('each %s call extends the execution window', async (verb, body) => {
   const id = await jobIn(service, 'running', 'signs', { timeoutSeconds: 60, maxRetries: 0 });
   const ackedAt = timeOf((await read(id)).events[2]);
   expect(await dueAt(id)).toBe(ackedAt + 60_000);
@@ -107,7 +107,7 @@ describe('a delivery timeout', () => {
   const poll = async (spaceId: string, count: number) =>
     (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { body: { count } })).body.jobs as { id: string }[];
 
-  it('a delivery timeout puts every job back once, after DELIVERY_TIMEOUT_SECONDS and never earlier', async () => {
+  it('a delivery timeout requeues every job once, after DELIVERY_TIMEOUT_SECONDS and never earlier', async () => {
     const ids = await Promise.all(Array.from({ length: 15 }, async () => (await createJob(hasty, 'hasty')).id));
     for (const [n, id] of ids.entries()) {
       if (n % 5 === 0) await delay(130); // Spreads them, so that they are not all due in one sweep.
@@ -120,7 +120,7 @@ describe('a delivery timeout', () => {
     }
   });
 
-  it('a delivery timeout puts a job back to its old place in the queue, as if it had never been delivered', async () => {
+  it('a delivery timeout returns a job to its original place in the queue, as if it had never been delivered', async () => {
     const created = [];
     for (let n = 0; n < 3; n++) created.push(await createJob(service, 'place'));
     const [first, second] = (await poll('place', 2)) as [{ id: string }, { id: string }];

@@ -144,7 +144,7 @@ def log_at_a_time(case):
 
 
 def page_in_one_way(case):
-    """An offset is refused beside a cursor, an order, or a filter other than one status."""
+    """Return whether an offset is refused: with a cursor, an order, or a filter other than one status."""
     query = case.query or {}
     others = [name for name in query if name not in ("status", "limit", "offset")]
     statuses = query.get("status", [])

@@ -35,7 +35,7 @@ const cells = Object.values(TOKENS).flatMap((token) => ACTIONS.map((action) => (
 const rows = Object.keys(OPTIONS).flatMap((options) => Object.keys(STEPS).map((status) => [status, options] as const));
 
 it.each(rows)(
-  'settle does to a %s job that %s what the single calls do, for few jobs and for many',
+  'settle has the effect of single calls on a %s job that %s, for few jobs and for many',
   async (status, options) => {
     const spaceId = `twins-${status}`;
     const fields = () => ({ maxRetries: 1, ...OPTIONS[options]?.() });
@@ -70,7 +70,7 @@ it.each(rows)(
   },
 );
 
-it.each(ACTIONS)('settle refuses %s of a job that does not exist as the single call does', async (action: Action) => {
+it.each(ACTIONS)('settle refuses %s for a job that does not exist, like the single call', async (action: Action) => {
   const missing = `${(await jobAfter(service, 'missing', [])).slice(0, 2)}${'a'.repeat(26)}`;
   for (const token of Object.values(TOKENS)) {
     const expected = resultOf(missing, await single(service, missing, action, token));
@@ -82,7 +82,7 @@ it.each(ACTIONS)('settle refuses %s of a job that does not exist as the single c
   }
 });
 
-it('settle completes a job that reports progress in the same call, even when it is sent again', async () => {
+it('settle completes a job that reports progress in the same call, even on a retry', async () => {
   const ids = await Promise.all(Array.from({ length: 3 }, () => jobAfter(service, 'twice', ['claim', 'ack'])));
   const actions: Action[] = ['keepalive', 'progress', 'complete', 'complete', 'fail'];
   const [byCalls, few, many] = ids as [string, string, string];

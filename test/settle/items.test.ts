@@ -43,7 +43,7 @@ it.each([3, 100])('settle returns %s results in order, even for refused jobs', a
 });
 
 it.each([1, 6])(
-  'settle refuses jobs of other spaces as FORBIDDEN, in the same partition or not, beside %s others',
+  'settle refuses jobs of other spaces with FORBIDDEN, in the same partition or not, together with %s others',
   async (count) => {
     const { store } = service;
     const home = store.keys.baseOfSpace(SPACE);
@@ -154,7 +154,7 @@ describe.each(CALLS)('a call with %s', (list, call, max) => {
     expect({ status, ignored: headers['x-ignored-fields'] }).toEqual({ status: 200, ignored: path });
   });
 
-  it(`lists no unknown field inside free JSON of ${list}`, async () => {
+  it(`lists no unknown field inside free-form JSON of ${list}`, async () => {
     const free = { a: { b: [{ c: 1 }] } };
     const id = await running();
     const items = [
@@ -175,7 +175,7 @@ const SCOPES = {
 };
 
 it.each([...new Set(Object.values(SCOPES))])(
-  'settle allows a key with %s only the actions of this scope',
+  'settle allows a key with %s only the actions of that scope',
   async (scope) => {
     const { key } = await service.key([scope]);
     const ids = await Promise.all(

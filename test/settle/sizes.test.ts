@@ -17,7 +17,7 @@ const ROWS: [field: string, max: number, item: (text: string) => object][] = [
   ['reason', 1_024, (reason) => ({ action: 'release', reason })],
 ];
 
-it.each(ROWS)('settle refuses a %s of more than %s bytes by its name, and does nothing', async (field, max, item) => {
+it.each(ROWS)('settle refuses a %s of more than %s bytes, names it, and does nothing', async (field, max, item) => {
   const id = await jobIn(service, 'running', 'sizes');
   const outcomes = (bytes: number) => [
     { jobId: id, action: 'keepalive' },
@@ -36,7 +36,7 @@ it.each(ROWS)('settle refuses a %s of more than %s bytes by its name, and does n
   expect(body.results.map(({ success }: { success: boolean }) => success)).toEqual([true, true]);
 });
 
-it('settle refuses a body of more than MAX_BATCH_BYTES, and accepts one above MAX_BODY_BYTES', async () => {
+it('settle refuses a body above MAX_BATCH_BYTES, but accepts one above MAX_BODY_BYTES', async () => {
   const id = await jobIn(service, 'running', 'sizes');
   const outcomes = (count: number) => Array(count).fill({ jobId: id, action: 'event', data: textOf(1_024) });
   expect((await settle(service, 'sizes', outcomes(10))).status).toBe(200);

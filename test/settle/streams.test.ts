@@ -38,28 +38,25 @@ function messagesOf({ messages }: StreamClient, ids: string[], spaceId: string):
   return JSON.parse(text.replaceAll(spaceId, 'space').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'at'));
 }
 
-it.each([1, 3])(
-  'streams of %s settled jobs and of their space show the messages of the single calls',
-  async (count) => {
-    const seen: unknown[][] = [];
-    for (const spaceId of [`calls-${count}`, `turns-${count}`]) {
-      const ids: string[] = [];
-      for (let n = 0; n < count; n++) ids.push((await createJob(service, spaceId, { name: 'größe "x"\n' })).id);
-      const token = encodeURIComponent((await service.key(['jobs:read'])).key);
-      const watchers = await Promise.all([
-        open(`/spaces/${spaceId}?token=${token}`),
-        ...ids.map((id) => open(`/${id}?token=${token}`)),
-      ]);
-      if (spaceId.startsWith('calls')) await bySingleCalls(ids);
-      else await byTurns(spaceId, ids);
-      await until(() => watchers.slice(1).every((watcher) => watcher.types().includes('completed')));
-      await until(() => watchers[0]?.types().filter((type) => type === 'completed').length === count);
-      seen.push(watchers.map((watcher) => messagesOf(watcher, ids, spaceId)));
-    }
-    expect(seen[1]).toEqual(seen[0]);
-    expect(seen[0]?.flat().length).toBe(2 * 6 * count + 1 + count);
-  },
-);
+it.each([1, 3])('streams of %s settled jobs and of their space show the messages of single calls', async (count) => {
+  const seen: unknown[][] = [];
+  for (const spaceId of [`calls-${count}`, `turns-${count}`]) {
+    const ids: string[] = [];
+    for (let n = 0; n < count; n++) ids.push((await createJob(service, spaceId, { name: 'größe "x"\n' })).id);
+    const token = encodeURIComponent((await service.key(['jobs:read'])).key);
+    const watchers = await Promise.all([
+      open(`/spaces/${spaceId}?token=${token}`),
+      ...ids.map((id) => open(`/${id}?token=${token}`)),
+    ]);
+    if (spaceId.startsWith('calls')) await bySingleCalls(ids);
+    else await byTurns(spaceId, ids);
+    await until(() => watchers.slice(1).every((watcher) => watcher.types().includes('completed')));
+    await until(() => watchers[0]?.types().filter((type) => type === 'completed').length === count);
+    seen.push(watchers.map((watcher) => messagesOf(watcher, ids, spaceId)));
+  }
+  expect(seen[1]).toEqual(seen[0]);
+  expect(seen[0]?.flat().length).toBe(2 * 6 * count + 1 + count);
+});
 
 it.each([1, 7])('streams show both events of %s jobs that a poll acks', async (count) => {
   const spaceId = `acked-${count}`;

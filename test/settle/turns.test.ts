@@ -15,7 +15,7 @@ const idsOf = (jobs: { id: string }[]) => jobs.map(({ id }) => id);
 const typesOf = ({ events }: { events: { type: string }[] }) => events.map(({ type }) => type);
 
 it.each([1, 6])(
-  'poll settles before it claims, so that it can claim a job that it released, beside %s',
+  'poll settles before it claims, so that it can claim a job it has just released, with %s',
   async (count) => {
     const space = newSpace();
     const done = await Promise.all(Array.from({ length: count }, () => jobIn(service, 'running', space)));
@@ -30,7 +30,7 @@ it.each([1, 6])(
   },
 );
 
-it('poll returns settled only if it settles', async () => {
+it('poll returns settled only if it settles outcomes', async () => {
   const space = newSpace();
   expect((await poll(service, space)).body).toEqual({ jobs: [] });
   expect((await poll(service, space, { autoAck: true })).body).toEqual({ jobs: [] });
@@ -77,7 +77,7 @@ it.each([1, 7])(
   },
 );
 
-it('poll with autoAck starts an attempt as an ack does: its limits, the time to start and the unique key', async () => {
+it('poll with autoAck starts an attempt like an ack: its limits, the time to start and the unique key', async () => {
   const space = newSpace();
   const fields = {
     maxRunSeconds: 50,
@@ -170,14 +170,14 @@ it.each([
   expect(await read(service, id)).not.toHaveProperty('workerId');
 });
 
-it('poll that settles and may wait returns at once with a refusal', async () => {
+it('poll that settles and may wait returns immediately if an outcome is refused', async () => {
   const space = newSpace();
   const { id } = await createJob(service, 'another');
   const { body } = await poll(api, space, { waitSeconds: 20, settle: [itemOf(id, 'complete')] });
   expect(body).toMatchObject({ jobs: [], settled: [{ jobId: id, success: false }] });
 });
 
-it('poll that settles and may wait waits if all is settled, and then returns both results and jobs', async () => {
+it('poll that settles and may wait waits if all outcomes are accepted, and then returns both results and jobs', async () => {
   const space = newSpace();
   const done = await jobIn(service, 'running', space);
   const waiting = poll(api, space, {

@@ -35,7 +35,7 @@ async function recount(): Promise<void> {
   });
 }
 
-it('a space that holds its bytes refuses creates that would replace a job, copies and logs, but neither reports nor ends of its jobs', async () => {
+it('a space at maxBytes refuses creates that would replace a job, copies and logs, but accepts reports and outcomes', async () => {
   await bound(1e9);
   const [running, failing] = [await jobIn(service, 'running', space), await jobIn(service, 'running', space)];
   const unique = { key: 'one', onConflict: 'replace' };
@@ -62,7 +62,7 @@ it('a space that holds its bytes refuses creates that would replace a job, copie
   expect((await create({ name: 'work' })).status).toBe(201);
 });
 
-it('the bytes of a job follow its payload, logs, events and result, and leave the sum with the job', async () => {
+it('the bytes of a job include its payload, logs, events and result, and are freed with the job', async () => {
   await bound(1e9);
   const id = await jobIn(service, 'running', space, { payload: { text: 'x'.repeat(20_000) } });
   /** How far the bytes are from what Redis uses now. */
@@ -85,7 +85,7 @@ it('the bytes of a job follow its payload, logs, events and result, and leave th
   expect(await sum()).toBe(0);
 });
 
-it('jobs that exist are counted once maxBytes is set, and no more once it is not', async () => {
+it('existing jobs are counted once maxBytes is set, and no longer once it is unset', async () => {
   const before = Number(/used_memory:(\d+)/.exec(await service.redis.info('memory'))?.[1]);
   const jobs = Array.from({ length: 1_000 }, (_, n) => ({ name: 'work', payload: { n, text: 'x'.repeat(2_000) } }));
   await service.call('POST', `/spaces/${space}/jobs`, { body: jobs });
@@ -103,7 +103,7 @@ it('jobs that exist are counted once maxBytes is set, and no more once it is not
   expect(await sums()).toEqual({});
 });
 
-it('a recount corrects a sum that is wrong, while jobs come and go', async () => {
+it('a recount corrects a wrong sum while jobs are created and deleted', async () => {
   await bound(1e9);
   await service.call('POST', `/spaces/${space}/jobs`, { body: Array(300).fill({ name: 'work' }) });
   const { round } = await sums();
@@ -122,7 +122,7 @@ it('a recount corrects a sum that is wrong, while jobs come and go', async () =>
   expect(await sum()).toBe(all.reduce((total, bytes) => total + bytes, 0));
 });
 
-it('the job of a replaced request is counted with its new payload', async () => {
+it('a job whose request is replaced is counted with its new payload', async () => {
   await bound(1e9);
   const unique = { key: 'k', onConflict: 'replace' };
   const { id } = await createJob(service, space, { unique });

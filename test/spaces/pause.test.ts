@@ -50,7 +50,7 @@ it('a space can be paused and resumed repeatedly, even before it has jobs', asyn
   expect(await poll()).toEqual([id]);
 });
 
-it('jobs of paused names hide no other jobs, and are in their places again after the resume', async () => {
+it('jobs with paused names hide no other jobs, and return to their places after the resume', async () => {
   const [first, other, second] = [await create('slow'), await create('fast'), await create('slow')];
   const urgent = await create('slow', { priority: 600 });
   const last = await create('fast');
@@ -67,7 +67,7 @@ it.each([
   ['a poll', 50, false],
   ['a poll that settles', 2, true],
   ['a poll that settles and asks for many', 50, true],
-])('more jobs of paused names than one script reads hide no jobs behind them: %s', async (_, count, settles) => {
+])('more jobs with paused names than one script reads hide no jobs behind them: %s', async (_, count, settles) => {
   const running = await jobIn(service, 'running', space);
   const named = (name: string, jobs: number) => Array.from({ length: jobs }, () => ({ name }));
   await call('jobs', [...named('slow', 997), ...named('fast', 3)]);
@@ -78,14 +78,14 @@ it.each([
   expect(body.settled).toEqual(settle.map(({ jobId }) => ({ jobId, success: true })));
 });
 
-it('a poll for paused and other names gets only jobs of the others', async () => {
+it('a poll for paused and other names returns only jobs with the other names', async () => {
   await create('slow');
   const other = await create('fast');
   await done('pause', { names: ['slow'] });
   expect(await poll({ types: ['slow', 'fast'], count: 50 })).toEqual([other]);
 });
 
-it('a paused name keeps jobs that return to the queue: by release, retry, time, or delivery timeout', async () => {
+it('a paused name holds jobs that return to the queue by release, retry, schedule or delivery timeout', async () => {
   const released = await jobIn(service, 'running', space, { name: 'slow' });
   const failed = await jobIn(service, 'running', space, { name: 'slow', maxRetries: 1 });
   const ready = await create('slow', { delaySeconds: 0.05 });
@@ -124,7 +124,7 @@ it('names stay paused while the whole space is paused, until a resume without na
   expect(await poll({ count: 50 })).toEqual([slow, fast]);
 });
 
-it('a paused name may be a word of JavaScript, and contain any characters of a name', async () => {
+it('a paused name can be a JavaScript keyword and contain any valid character', async () => {
   for (const name of ['__proto__', 'constructor', 'a/b', '>1', '1']) {
     const id = await create(name);
     await done('pause', { names: [name] });
@@ -147,7 +147,7 @@ it.each([
   expect(await poll()).toEqual([id]);
 });
 
-it('a space has at most 100 paused names', async () => {
+it('a space can have at most 100 paused names', async () => {
   const names = Array.from({ length: 100 }, (_, n) => `n${n}`);
   await done('pause', { names });
   await done('pause', { names });

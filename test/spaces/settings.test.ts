@@ -24,7 +24,7 @@ const create = (body: object, headers = {}) =>
   service.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work', ...body }, headers });
 const FULL = { status: 429, body: { code: 'SPACE_FULL' } };
 
-it('changed settings of a space are merged, reset by null, and shown only if they are set', async () => {
+it('settings of a space are merged on change, reset by null, and shown only if set', async () => {
   expect(await read()).toEqual({});
   const retry = { delaySeconds: [1, 2], jitter: 0.2 };
   expect(await change({ retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry } })).toMatchObject({
@@ -74,12 +74,12 @@ it.each([
   [{ anonymousStreams: 'no' }, 'anonymousStreams must be a boolean'],
   [{ requireDeliveryToken: 1 }, 'requireDeliveryToken must be a boolean'],
   [[], 'body must be an object'],
-])('settings of a space refuse %j, and are unchanged', async (body, error) => {
+])('settings of a space refuse %j and stay unchanged', async (body, error) => {
   expect(await change(body)).toMatchObject({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
   expect(await read()).toEqual({});
 });
 
-it('settings of a space are kept when it has no jobs', async () => {
+it('settings of a space are kept while it has no jobs', async () => {
   await change({ maxPending: 5 });
   const id = await jobIn(service, 'killed', space);
   expect((await service.call('DELETE', `/jobs/${id}`)).status).toBe(200);
@@ -97,7 +97,7 @@ describe.each(['maxPending', 'maxBytes'])('%s', (name) => {
       service.call('PATCH', `/spaces/${space}/settings`, { body: { [name]: value }, key });
   };
 
-  it('that a key for every space has set can only be lowered with a key of the space', async () => {
+  it(`${name} that a key for every space has set can only be lowered with a key bound to the space`, async () => {
     const set = await ofTenant();
     await change({ [name]: 100 });
     for (const value of [101, null]) expect(await set(value)).toMatchObject(FORBIDDEN);
@@ -111,7 +111,7 @@ describe.each(['maxPending', 'maxBytes'])('%s', (name) => {
     expect(await set(80)).toMatchObject({ status: 200, body: { [name]: 80, anonymousStreams: true } });
   });
 
-  it('that a key of the space has set can be raised and set back with it', async () => {
+  it(`${name} that a key bound to the space has set can be raised and reset with it`, async () => {
     const set = await ofTenant();
     for (const value of [5, 7]) expect(await set(value)).toMatchObject({ status: 200, body: { [name]: value } });
     expect(await set(null)).toMatchObject({ status: 200, body: {} });
@@ -119,17 +119,17 @@ describe.each(['maxPending', 'maxBytes'])('%s', (name) => {
   });
 });
 
-it('changed settings reach another process by a message, and soon without one', async () => {
+it('changed settings reach another process by a message, or soon without one', async () => {
   const createThere = async () =>
     (await other.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work' } })).status;
   await change({ maxPending: 0 });
   await until(async () => (await createThere()) === 429);
   const key = service.store.keys.settings(partitionOf(space));
-  await service.redis.multi().hdel(key, space).hincrby(key, '', 1).exec(); // No message tells of it.
+  await service.redis.multi().hdel(key, space).hincrby(key, '', 1).exec(); // No message announces it.
   await until(async () => (await createThere()) === 201);
 });
 
-it('maxPending refuses creates beyond its number of pending jobs until one is claimed', async () => {
+it('maxPending refuses creates above the limit until a pending job is claimed', async () => {
   await change({ maxPending: 2 });
   for (const _ of [1, 2]) expect((await create({})).status).toBe(201);
   expect(await create({})).toMatchObject(FULL);
@@ -164,7 +164,7 @@ it('maxPending still lets a create return the job of an idempotency key or a uni
   expect(await create({ unique: { key: 'other' } })).toMatchObject(FULL);
 });
 
-it('maxPending refuses copies, but no job that returns to the queue', async () => {
+it('maxPending refuses copies, but not jobs that return to the queue', async () => {
   const id = await jobIn(service, 'running', space);
   await change({ maxPending: 0 });
   expect(await service.call('POST', `/jobs/${id}/copy`)).toMatchObject(FULL);
@@ -191,7 +191,7 @@ describe('defaults', () => {
     expect(jobs).toMatchObject([DEFAULTS, { ...DEFAULTS, maxRetries: 3 }]);
   });
 
-  it('the default options of a space change no idempotency fingerprint, and a replay shows the stored job', async () => {
+  it('the default options of a space do not affect idempotency fingerprints, and a replay shows the stored job', async () => {
     const headers = { 'idempotency-key': `defaults-${space}` };
     await change({ defaults: DEFAULTS });
     const first = await create({}, headers);
@@ -253,7 +253,7 @@ describe('requireDeliveryToken', () => {
     expect((await service.call('GET', `/jobs/${first}`)).body.status).toBe('running');
   });
 
-  it('requireDeliveryToken changes no other space of the partition, and reveals nothing to keys of other spaces', async () => {
+  it('requireDeliveryToken does not affect other spaces of the partition, and reveals nothing to keys for other spaces', async () => {
     let twin = space;
     for (let n = 0; twin === space || partitionOf(twin) !== partitionOf(space); n++) twin = `${space}-twin-${n}`;
     await change({ requireDeliveryToken: true });
@@ -279,7 +279,7 @@ describe('retention', () => {
     return deadline === null ? null : Number(deadline) - Date.parse(updatedAt);
   };
 
-  it('retention of a space applies by outcome to jobs that end after its change, whatever ends them', async () => {
+  it('retention of a space applies by outcome to jobs that end after the change, whatever ends them', async () => {
     const before = await jobIn(service, 'killed', space);
     await change({ retention: { completedSeconds: 1000.5, deadSeconds: 2000, killedSeconds: 3000 } });
     const settled = await jobIn(service, 'running', space);
@@ -296,7 +296,7 @@ describe('retention', () => {
     expect(await keptMs(before)).toBe(7 * 86_400_000);
   });
 
-  it('a retention of 0 keeps jobs forever, and outcomes without one have that of the service', async () => {
+  it('a retention of 0 keeps jobs forever, and outcomes without a retention use that of the service', async () => {
     await change({ retention: { deadSeconds: 0 } });
     const kept = await jobIn(service, 'dead', space);
     expect(await keptMs(kept)).toBeNull();
@@ -309,7 +309,7 @@ describe('retention', () => {
   });
 });
 
-it('anonymousStreams false refuses and closes streams without a token, although the service allows them', async () => {
+it('anonymousStreams: false refuses and closes streams without a token, even if the service allows them', async () => {
   const { id } = await createJob(service, space);
   const [anonymous, elsewhere] = [await open(`/${id}`), await open(`/${(await createJob(service, `${space}-2`)).id}`)];
   const { key } = await service.key(['jobs:read:progress']);

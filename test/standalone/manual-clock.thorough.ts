@@ -69,7 +69,7 @@ it('a manual clock stands still, and ends windows and delays only when it is adv
   expect(body.jobs.map(({ id }: { id: string }) => id)).toEqual([running, scheduled]);
 });
 
-it('a delay is over when a manual clock is advanced by exactly that delay', async () => {
+it('a delay ends when a manual clock is advanced by exactly that delay', async () => {
   const standalone = await start({ CLOCK: 'manual' });
   await create(standalone, { delaySeconds: 3_600 });
   const poll = standalone.call('POST', '/spaces/clock/jobs/poll', { waitSeconds: 20 });
@@ -91,7 +91,7 @@ it('advancing a manual clock makes the next attempt of a callback due', async ()
   expect(receiver.requestsTo('/due')).toHaveLength(2);
 });
 
-it('fsck judges times by a manual clock', async () => {
+it('fsck compares times with a manual clock', async () => {
   const standalone = await start({ CLOCK: 'manual' });
   const claimed = async (id: string) => standalone.call('POST', `/jobs/${id}/claim`);
   await advance(standalone, 30 * 86_400);
@@ -113,7 +113,7 @@ it('a manual clock continues where it stopped after a restart', async () => {
   expect(await advance(await start({ CLOCK: 'manual' }), 0)).toBe(now);
 });
 
-it('a manual clock is advanced only by a valid number of seconds, and only with keys:manage', async () => {
+it('a manual clock can be advanced only by a valid number of seconds, and only with keys:manage', async () => {
   const standalone = await start({ CLOCK: 'manual' });
   const error = 'advanceSeconds must be a number between 0 and 31622400';
   for (const invalid of [{ advanceSeconds: -1 }, { advanceSeconds: '1' }, {}]) {

@@ -16,7 +16,7 @@ const OWN_KEY = 'a-key-of-my-own-choice-just-long';
 
 const { dataDir, launch, start } = withStandalones();
 
-it('the standalone prints at a terminal its key, and a command that works when pasted', async () => {
+it('the standalone on a terminal prints its key and a command that works when pasted', async () => {
   let output = '';
   const print = (text: string) => {
     output += text;
@@ -41,7 +41,7 @@ it('the standalone prints at a terminal its key, and a command that works when p
   }
 });
 
-it('the standalone logs without a terminal where its key is, and keeps key and jobs over a restart', async () => {
+it('the standalone without a terminal logs where its key is, and keeps the key and jobs across a restart', async () => {
   const first = await start();
   const file = join(dataDir(), 'admin-key');
   expect(readyLineIn(first.output())).toMatchObject({ url: first.url, adminKeyFile: file, dataDir: dataDir() });
@@ -66,7 +66,7 @@ it('the standalone logs without a terminal where its key is, and keeps key and j
   expect(await second.stop()).toBe(0);
 });
 
-it('the standalone uses REDIS_URL, ADMIN_API_KEY and HOST, and then starts no Redis', async () => {
+it('the standalone uses REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redis', async () => {
   const standalone = await start({
     REDIS_URL: sharedService().redisUrl,
     ADMIN_API_KEY: OWN_KEY,
@@ -83,7 +83,7 @@ it('the standalone uses REDIS_URL, ADMIN_API_KEY and HOST, and then starts no Re
   expect(await standalone.stop()).toBe(0);
 });
 
-it('the standalone lists each fault of its configuration once and refuses to start', async () => {
+it('the standalone refuses to start on an invalid configuration and lists each fault once', async () => {
   const faulty = { REDIS_URL: 'http://x', PORT: 'eighty', CALLBACK_SIGNING_SECRET: 'whsec_', LOG_LEVEL: 'loud' };
   const { ended, output } = launch({ ...faulty, ADMIN_API_KEY: OWN_KEY.slice(1) });
   expect(await ended()).toBe(1);

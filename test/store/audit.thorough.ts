@@ -48,7 +48,7 @@ const kill = (spaceId: string) => actOf('job.kill', { spaceId, jobId: 'j' });
 describe('the audit with more acts than it keeps', () => {
   afterEach(async () => expect(await fsckUnprepared(store)).toEqual([]));
 
-  it('keeps the acts of other spaces, and those on keys, settings and secrets, after 10,300 kills in one space', async () => {
+  it('keeps the audit entries of other spaces, keys, settings and secrets after 10,300 kills in one space', async () => {
     const others = ['key.create', 'key.rotate', 'secret.read', 'space.settings', 'job.delete', 'space.pause'];
     for (const action of others) await appendAct(store, actOf(action, { spaceId: 'quiet' }));
     await append(10_300, () => kill('loud'));
@@ -59,7 +59,7 @@ describe('the audit with more acts than it keeps', () => {
     expect(await numbers()).toEqual({ ...kept, 'job.kill loud': 10_000 - 4 });
   });
 
-  it('drops the oldest acts of the two spaces with the most acts, until they have about equally many', async () => {
+  it('drops the oldest audit entries of the two largest spaces until they have about equally many', async () => {
     await append(7_000, (n) => actOf('job.kill', { spaceId: 'first', jobId: `j${n}` }));
     await append(7_000, (n) => actOf('job.kill', { spaceId: 'second', jobId: `j${n}` }));
     expect(await numbers()).toEqual({ 'job.kill first': 4_999, 'job.kill second': 5_001 });
@@ -67,14 +67,14 @@ describe('the audit with more acts than it keeps', () => {
     expect(left).toEqual(Array.from({ length: 4_999 }, (_, i) => `j${6_999 - i}`));
   });
 
-  it('counts refused access as of no space, so that it drops only itself', async () => {
+  it('counts refused access separately from spaces, so that it displaces only other refused access', async () => {
     await appendAct(store, kill('quiet'));
     await append(10_100, () => actOf('access.denied', { spaceId: 'quiet', details: { status: 403, count: 1 } }));
     await append(2, () => kill('loud'));
     expect(await numbers()).toEqual({ 'access.denied quiet': 9_997, 'job.kill quiet': 1, 'job.kill loud': 2 });
   });
 
-  it('lists the acts of both streams in their order, also those of one millisecond, each once on some page', async () => {
+  it('lists the audit entries of both streams in order and each once, even within one millisecond', async () => {
     const times = ['1785576607009-0', '1785576607009-1', '1785576607009-2', '1785576607010-0'];
     for (const stream of AUDIT_STREAMS) {
       for (const id of times)
@@ -102,7 +102,7 @@ describe('the audit with more acts than it keeps', () => {
   });
 });
 
-it('keeps at most 10,000 acts of a stream whose lists of owners are lost', async () => {
+it('keeps at most 10,000 audit entries of a stream whose lists of owners are lost', async () => {
   const stream = store.keys.audit('jobs');
   await append(10_000, () => kill('loud'));
   await redis.del(`${stream}/owners`, `${stream}/of/loud`);

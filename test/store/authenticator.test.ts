@@ -116,7 +116,7 @@ it('a revoked API key is not cached by a read that was in progress at its revoca
   expect(await authenticator.authenticate(key)).toBeNull();
 });
 
-it('a revoked API key is refused after a reconnection, although the message of its revocation was missed', async () => {
+it('a revoked API key is refused after a reconnection, even if the message of its revocation was missed', async () => {
   const { key, id } = await createKey(store, request);
   const authenticator = new Authenticator(store);
   const subscriber = connect();
@@ -176,7 +176,7 @@ it('forgets a cached API key after another process has published its revocation'
   expect(cachedAtRevocation).toEqual([undefined]);
 });
 
-it('forgets the cached API keys that a key made after this process, or another one, has revoked that key', async () => {
+it('forgets the cached API keys that a key created after this or another process has revoked that key', async () => {
   for (const isOther of [false, true]) {
     const maker = await make();
     const caller = await new Authenticator(store).authenticate(maker.key);
@@ -239,7 +239,7 @@ it('evicts a cached API key for newer keys above the capacity', async () => {
   expect(isCached).toEqual([false, true, true]);
 });
 
-it('a cached API key makes no other text valid, before or after it is cached', async () => {
+it('caching an API key makes no other text valid', async () => {
   const { key } = await make();
   const wrong = [`${key.slice(0, -1)}x`, `${key}0`, key.slice(0, -1), ` ${key}`, key.toUpperCase(), ''];
   const authenticator = new Authenticator(store, { cacheMs: HOUR });
@@ -263,7 +263,7 @@ it('caches ADMIN_API_KEY from the start, and accepts no other text for it', asyn
   expect(new Authenticator(store, { adminKey: '' }).cached('')).toBeUndefined();
 });
 
-it('accepts only the new ADMIN_API_KEY once it is replaced, and ends what belongs to the one before', async () => {
+it('accepts only the new ADMIN_API_KEY once it is replaced, and closes what the previous one opened', async () => {
   const authenticator = new Authenticator(store, { adminKey: 'first' });
   const ended: unknown[] = [];
   authenticator.onEnded((...of) => ended.push(of));
@@ -292,7 +292,7 @@ describe('API key cache', () => {
     until: Number.POSITIVE_INFINITY,
   });
 
-  it('the API key cache ignores the text of an entry that was removed while the text was checked', () => {
+  it('the API key cache ignores the text of an entry that is removed while the text is checked', () => {
     const cache = new KeyCache(10);
     const [before, after] = [entry(), entry()];
     cache.set('a', [before]);

@@ -83,7 +83,7 @@ it.each([604_800, -604_800])('the age of the next job excludes its head start of
   ]);
 });
 
-it('reports how many callbacks are pending, and for how long the first has been overdue', async () => {
+it('reports how many callbacks are pending and how long the first has been overdue', async () => {
   const [seconds] = await redis.time();
   const at = (ago: number) => (Number(seconds) - ago) * 1_000;
   await redis.zadd(store.keys.callbacks('00'), at(60), 'a', at(-600), 'b');

@@ -32,7 +32,7 @@ describe('pending callbacks', () => {
     subscriber.disconnect();
   });
 
-  it('each pending callback is returned to one relay, the oldest first, at most 100 at a time', async () => {
+  it('each pending callback is returned to one relay, oldest first, at most 100 at a time', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 105; n++) ids.push(await tested.completeWithCallback());
     // Some jobs ended in the same millisecond, so set an order.

@@ -45,7 +45,7 @@ async function clockOffBy(ms: number) {
 }
 
 describe.each(['create', 'poll', 'claim'] as const)('store call %s with a deadline', (name) => {
-  it(`${name} changes nothing after its deadline, and doubts the clock if the reply was fast`, async () => {
+  it(`${name} changes nothing after its deadline, and distrusts the clock if the reply was fast`, async () => {
     const { clock, calls, contents } = await clockOffBy(-60_000);
     const before = await contents();
     await expect(calls[name]()).rejects.toMatchObject({ code: 'OVERLOADED' });

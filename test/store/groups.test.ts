@@ -93,7 +93,7 @@ const codeOf = (call: Promise<unknown>) =>
     (error) => error.code ?? error.message,
   );
 
-it('sends a lone call with the script of its verb, and those of one moment with one script', async () => {
+it('sends a single call with the script of its verb, and simultaneous calls with one script', async () => {
   await create();
   expect(verbsSent()).toEqual([[]]);
   const [a, b] = await started(2);
@@ -109,7 +109,7 @@ it('sends a lone call with the script of its verb, and those of one moment with 
   expect(await fsck(alone)).toEqual([]);
 });
 
-it('sends two scripts at once, while further calls gather', async () => {
+it('sends two scripts at a time while more calls gather', async () => {
   isHeld = true;
   const first = create();
   await until(() => held.length === 1);
@@ -124,7 +124,7 @@ it('sends two scripts at once, while further calls gather', async () => {
   expect(verbsSent().at(-1)).toEqual(['create', 'create', 'create']);
 });
 
-it('sends calls that fill a script at once', async () => {
+it('immediately sends calls that fill a script', async () => {
   isHeld = true;
   const first = [create(), create(), create()];
   await until(() => held.length === 1);
@@ -139,7 +139,7 @@ it('sends calls that fill a script at once', async () => {
   expect(verbsSent().map(({ length }) => length)).toEqual([3, 0, 50, 50, 30]);
 });
 
-it('does not let calls wait for replies that do not come', async () => {
+it('does not delay calls behind replies that never arrive', async () => {
   isHeld = true;
   const calls = [create()];
   await until(() => held.length === 1);
@@ -153,7 +153,7 @@ it('does not let calls wait for replies that do not come', async () => {
   expect(sent).toHaveLength(3);
 });
 
-it('sends at most 50 jobs in one script, and a poll for more than are left in another one', async () => {
+it('sends at most 50 jobs in one script, and a poll that does not fit in another one', async () => {
   await Promise.all(upTo(120).map(() => create()));
   expect(verbsSent().map(({ length }) => length)).toEqual([50, 50, 20]);
   sent = [];
@@ -165,7 +165,7 @@ it('sends at most 50 jobs in one script, and a poll for more than are left in an
   expect(verbsSent()).toEqual([['create', 'poll'], []]);
 });
 
-it('lets a poll for many jobs pass while urgent calls never end', async () => {
+it('sends a poll for many jobs even while urgent calls keep coming', async () => {
   const jobs = await started(10);
   let isOver = false;
   const beats = Promise.all(
@@ -190,7 +190,7 @@ it('sends large calls in several scripts', async () => {
   expect(verbsSent().map(({ length }) => length)).toEqual([2, 2, 0]);
 });
 
-it('polls of a group respect the places of jobs that calls between them have moved', async () => {
+it('polls of a group respect the places of jobs that calls between the polls have moved', async () => {
   const ids = [];
   for (const _ of upTo(4)) ids.push((await createJob(alone, SPACE, request())).job.id);
   const one = { count: 1, names: [] };
@@ -214,7 +214,7 @@ it('polls of a group respect the places of jobs that calls between them have mov
 it.each([
   ['few jobs', 2],
   ['many jobs', 8],
-])('an error of one call leaves the others of its group alone: %s', async (_, count) => {
+])('an error of one call does not affect the others of its group: %s', async (_, count) => {
   const jobs = await started(count);
   const [broken = { id: '' }, ...others] = jobs;
   const state = await redis.hget(alone.keys.job(broken.id), 'state');
@@ -232,7 +232,7 @@ it.each([
   expect(await fsck(alone)).toEqual([]);
 });
 
-it('settles a job whose record is not valid as UNAVAILABLE, alone and with others', async () => {
+it('settles a job with an invalid record as UNAVAILABLE, alone and with others', async () => {
   const [broken, other] = await started(2);
   await changeState(redis, alone.keys.job(broken?.id as string), { attempt: 'x' });
   const complete = (id = '') => ({ jobId: id, action: 'complete', result: null, deliveryToken: null }) as const;
@@ -269,7 +269,7 @@ it('refuses a call of a group whose own deadline is over', async () => {
 it.each([
   ['few jobs', 1],
   ['many jobs', 4],
-])('a full Redis refuses what stores something, and lets jobs end: %s', async (_, of) => {
+])('a full Redis refuses calls that store data, and lets jobs end: %s', async (_, of) => {
   const [a, b, c] = [await started(of), await started(of), await started(of, { maxRetries: 0 })];
   await createJob(alone, SPACE, request());
   await redis.config('SET', 'maxmemory', '1');
@@ -297,7 +297,7 @@ it.each([
   expect(await fsck(alone)).toEqual([]);
 });
 
-it('all calls of a group have an unknown outcome when its reply is lost, and none is sent again', async () => {
+it('all calls of a group have an unknown outcome when its reply is lost, and none is retried', async () => {
   const jobs = await started(4);
   isLost = true;
   const codes = await Promise.all([
@@ -310,7 +310,7 @@ it('all calls of a group have an unknown outcome when its reply is lost, and non
   for (const { id } of jobs) expect(await redis.llen(`${alone.keys.job(id)}:events`)).toBe(3); // delivered, acked, event
 });
 
-it('a list stops at the job that is refused, and the other calls of its group do not', async () => {
+it('a list stops at a refused job, but the other calls of its group continue', async () => {
   const key = (name: string) => packJob(SPACE, request({ name }), request({ name }));
   const keyed = { idempotencyKey: 'key', inTurn: <T>(run: () => Promise<T>) => run() };
   await createJobs(alone, SPACE, [key('a'), key('b')], keyed);
@@ -324,7 +324,7 @@ it('a list stops at the job that is refused, and the other calls of its group do
   expect(await fsck(alone)).toEqual([]);
 });
 
-it('a poll of a group gets the jobs that calls before it have created and released, the oldest first', async () => {
+it('a poll of a group claims the jobs that earlier calls of the group created and released, oldest first', async () => {
   await started(2);
   const made = Promise.all(upTo(6).map(() => create()));
   const polls = upTo(4).map(() => pollJobs(store, SPACE, { count: 2, names: [] }));
@@ -334,7 +334,7 @@ it('a poll of a group gets the jobs that calls before it have created and releas
   expect(await fsck(alone)).toEqual([]);
 });
 
-it('creates a job of each space of a group at orders of its own, and counts its names', async () => {
+it('creates the jobs of each space in a group with orders of that space, and counts their names', async () => {
   const names = ['a', 'b', 'a', 'a', 'b'];
   const spaces = ['one', 'two', 'one', 'three'];
   const created = await Promise.all(
@@ -350,7 +350,7 @@ it('creates a job of each space of a group at orders of its own, and counts its 
   expect(await fsck(alone)).toEqual([]);
 });
 
-it('a damaged set fails the calls of a group, but all that they did is stored', async () => {
+it('a damaged set fails the calls of a group, but everything they did is stored', async () => {
   const jobs = await started(6);
   const index = alone.keys.jobsByStatus(SPACE, 'completed');
   await redis.set(index, 'not a set');
@@ -362,13 +362,13 @@ it('a damaged set fails the calls of a group, but all that they did is stored', 
   }
 });
 
-it('sends a group once more when Redis has forgotten its script', async () => {
+it('sends a group again when Redis has forgotten its script', async () => {
   await redis.script('FLUSH');
   expect(await Promise.all(upTo(5).map(() => codeOf(create())))).toEqual(upTo(5).map(() => 'done'));
   expect(await redis.zcard(alone.keys.jobs(SPACE))).toBe(5);
 });
 
-it('reads progress that a call of the same moment has reported', async () => {
+it('reads progress that a simultaneous call has reported', async () => {
   const [job] = await started(1);
   const beat = { kind: 'progress', data: { percent: 7, message: 'on', subProgress: null } } as never;
   await Promise.all([heartbeatJob(store, ANY_SPACE, job?.id as string, beat), create()]);

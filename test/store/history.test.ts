@@ -135,7 +135,7 @@ describe('history of a job', () => {
   });
 
   it.each(['claim ack progress', 'claim ack fail', 'claim ack fail claim ack', 'claim ack complete callback', 'kill'])(
-    'fsck reports a history whose list is missing, or not as long as the state says, after: %s',
+    'fsck reports a history whose list is missing or whose length contradicts the state, after: %s',
     async (steps) => {
       const id = await jobAfter(steps);
       const job = tested.store.keys.job(id);
@@ -176,7 +176,7 @@ describe('history of a job', () => {
     ['any number of events', {}],
     ['a number of events', { eventsPerJob: 60 }],
   ])(
-    'drops the oldest events beyond its bytes, but not the newest ten, in a history that keeps %s',
+    'drops the oldest events beyond the byte limit, but not the newest ten, in a history that keeps %s',
     async (_, more) => {
       tested = storeUnderTest(redis, { eventBytesPerJob: 300_000, ...more });
       const id = await jobAfter('claim ack');
@@ -201,7 +201,7 @@ afterAll(() => {
   reads.disconnect();
 });
 
-it('returns each event once, and none after the snapshot, when a history is trimmed while it is read', async () => {
+it('returns each event once and none after the snapshot if a history is trimmed while it is read', async () => {
   const settings = { keyPrefix: `t-${randomUUID().slice(0, 8)}`, eventsPerJob: 351 };
   const store = createStore(commands, settings, { bulk: reads });
   await prepareRedis(store); // Loads every script, so that each portion is one EVALSHA.
@@ -213,7 +213,7 @@ it('returns each event once, and none after the snapshot, when a history is trim
   };
   await append(400); // Events 4 to 403; 2 to 53 are dropped.
 
-  // Between two portions, append so many events that the next portion starts among dropped ones.
+  // Between two portions, append enough events that the next portion starts among dropped ones.
   const evalsha = reads.evalsha.bind(reads) as (...args: unknown[]) => Promise<unknown>;
   let portions = 0;
   reads.evalsha = (async (...args: unknown[]) => {

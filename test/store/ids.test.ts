@@ -5,10 +5,10 @@ import type { Redis } from 'ioredis';
 import { randomBase32 } from '../../packages/store/src/keys.js';
 import { isoOf } from '../../packages/store/src/time.js';
 
-it('every key that exists once has a hash tag, unless no script has it as its first key', () => {
+it('every global key has a hash tag, unless no script has it as its first key', () => {
   const { keys } = createStore({} as Redis, { keyPrefix: 'p' });
   const names = Object.entries(keys).flatMap(([name, key]) => (typeof key === 'string' ? [[name, key] as const] : []));
-  // On a cluster, a script asks for two more keys beside its first one, in the same slot.
+  // On a cluster, a script uses two more keys in the slot of its first one.
   expect(names.filter(([, key]) => !/\{\w+\}/.test(key)).map(([name]) => name)).toEqual(['meta', 'manualClock']);
 });
 

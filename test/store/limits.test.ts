@@ -27,7 +27,7 @@ function limiterOfFour(longestWaitMs = 60_000) {
   };
 }
 
-it('the read limiter runs four reads concurrently, all of one tenant if no other tenant waits', async () => {
+it('the read limiter runs four reads concurrently, all for one tenant if no other tenant waits', async () => {
   const { begin, started, end } = limiterOfFour();
   const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map(begin);
   expect(started).toEqual(['a1', 'a2', 'a3', 'a4']);
@@ -98,7 +98,7 @@ it('a fair queue counts its items, and returns undefined when it is empty', () =
   expect([queue.size, queue.shift()]).toEqual([0, undefined]);
 });
 
-it('a fair queue lets a tenant miss turns for work beyond one unit', () => {
+it('a fair queue makes a tenant miss turns for work beyond one unit', () => {
   const queue = new FairQueue<number>();
   for (const item of [1, 2]) queue.push('large', item, 3);
   for (const item of [1, 2, 3, 4]) queue.push('small', item);
@@ -109,7 +109,7 @@ it('a fair queue lets a tenant miss turns for work beyond one unit', () => {
   expect(takenFrom(queue as never)).toEqual(expected);
 });
 
-it('a fair queue charges a tenant later, and forgets what it used while it was alone', () => {
+it('a fair queue charges a tenant afterwards, and forgets what it used while it was alone', () => {
   const queue = new FairQueue<number>();
   for (const item of [1, 2, 3]) queue.push('alone', item, 50);
   expect([queue.shift()?.item, queue.shift()?.item]).toEqual([1, 2]);

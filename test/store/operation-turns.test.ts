@@ -23,7 +23,7 @@ function otherSpace(spaceId: string, isSame: boolean): string {
   return found as string;
 }
 
-it('spaces take turns with a step of an operation each, and so do the operations of a space', async () => {
+it('operations advance one step at a time in turn, by space and within a space', async () => {
   const { store } = storeUnderTest(redis);
   const busy = 'busy';
   const neighbor = otherSpace(busy, true);

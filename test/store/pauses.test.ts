@@ -43,7 +43,7 @@ async function tendAll(): Promise<number[]> {
 }
 const paused = { names: ['slow'] };
 
-it('one poll reads 100 paused jobs more than it asks for, and reports whether there are more', async () => {
+it('a poll reads 100 paused jobs more than it asks for, and reports whether there are more', async () => {
   const poll = async () => {
     const { jobs, isMore } = await pollJobs(store, SPACE, { count: 2, names: [] });
     return [jobs.length, isMore, await size()];
@@ -60,7 +60,7 @@ it('one poll reads 100 paused jobs more than it asks for, and reports whether th
   ]);
 });
 
-it('the sweep takes the jobs of a paused name out of the queue of its space in steps of 100', async () => {
+it('the sweep takes jobs with a paused name out of the queue of the space in steps of 100', async () => {
   await many('slow', 250);
   await many('fast', 3);
   expect(await isDue()).toEqual([]);
@@ -72,7 +72,7 @@ it('the sweep takes the jobs of a paused name out of the queue of its space in s
   expect(await redis.zcard(`${store.keys.queue(SPACE)}/slow`)).toBe(250);
 });
 
-it('the sweep puts jobs of a resumed name back in their places in steps of 100, which any process continues', async () => {
+it('the sweep returns jobs with a resumed name to their places in steps of 100, which any process can continue', async () => {
   // Jobs at one place: each was created a second after the previous one, and has a second less of head start.
   await many('slow', 250, (n) => ({ priority: n % 5 }));
   await many('fast', 3);
@@ -89,7 +89,7 @@ it('the sweep puts jobs of a resumed name back in their places in steps of 100, 
   expect(await isDue()).toEqual([]);
 });
 
-it('the sweep continues past more jobs at one place than a step reads', async () => {
+it('the sweep continues past more jobs in one place than a step reads', async () => {
   const ids = await many('slow', 130);
   const places = ids.flatMap((id) => [5_000, id]);
   for (const key of [store.keys.queue(SPACE), `${store.keys.queue(SPACE)}/slow`]) await redis.zadd(key, ...places);
@@ -102,7 +102,7 @@ it('the sweep continues past more jobs at one place than a step reads', async ()
   expect(await redis.exists(store.keys.paused(SPACE))).toBe(0);
 });
 
-it('the sweep restarts when a name is paused and resumed while its jobs are put back', async () => {
+it('the sweep restarts when a name is paused and resumed while its jobs are being returned', async () => {
   const ids = await many('slow', 250);
   const before = await queue();
   await pauseSpace(store, SPACE, paused);
@@ -117,7 +117,7 @@ it('the sweep restarts when a name is paused and resumed while its jobs are put 
   expect(await queue()).toEqual(before);
 });
 
-it('the sweep looks again later for new jobs of a paused name', async () => {
+it('the sweep later looks again for new jobs with a paused name', async () => {
   await pauseSpace(store, SPACE, paused);
   await tendAll();
   expect(await isDue()).toEqual([]);
@@ -146,7 +146,7 @@ it('the sweep serves the spaces of a partition in turn', async () => {
   expect(await redis.zcard(store.keys.queue(other))).toBe(0);
 });
 
-it('a poll finds a job behind more jobs of paused names than one step takes out', async () => {
+it('a poll finds a job behind more jobs with paused names than one step takes out', async () => {
   await many('slow', 130);
   const other = await create('fast');
   await pauseSpace(store, SPACE, paused);
@@ -158,7 +158,7 @@ it('a poll finds a job behind more jobs of paused names than one step takes out'
   expect(await fsckUnprepared(store)).toEqual([]);
 });
 
-it('a poll takes jobs of paused names out of the queue although it claims many others', async () => {
+it('a poll takes jobs with paused names out of the queue even if it claims many others', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 60; n++) {
     await create('slow');

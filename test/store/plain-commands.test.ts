@@ -35,21 +35,21 @@ it.each([
   [{ partitions: '32', format: FORMAT }, 'Redis contains jobs in 32 partitions; this version uses 64'],
   [{ partitions: '64', format: '2' }, `Redis contains jobs in format 2; this version uses ${FORMAT}`],
   [{ partitions: '64' }, `Redis contains jobs in format unknown; this version uses ${FORMAT}`],
-])('refuses stored data whose layout is %j, and keeps it when it is marked', async (layout, error) => {
+])('refuses stored data whose layout is %j, and does not overwrite the mark', async (layout, error) => {
   await redis.hset(store.keys.meta, layout);
   await expect(checkFormat(store)).rejects.toThrow(new FormatError(error));
   await markFormat(store);
   expect(await redis.hgetall(store.keys.meta)).toMatchObject(layout);
 });
 
-it('reads status and space of a job, and null without one', async () => {
+it('reads status and space of a job, and null for an unknown job', async () => {
   expect([await readStatus(store, JOB), await readSpaceOf(store, JOB)]).toEqual([null, null]);
   await redis.hset(store.keys.job(JOB), { state: 'running 1 1 0 3 5 3 300 - demo a name' });
   expect([await readStatus(store, JOB), await readSpaceOf(store, JOB)]).toEqual(['running', 'demo']);
   expect(await readSpaceOf(store, 'no id')).toBeNull();
 });
 
-it('looks for claimable jobs in the queue of the space, or of each of more names than one command takes', async () => {
+it('looks for claimable jobs in the queue of the space, or of more names than one command takes', async () => {
   const names = Array.from({ length: 1_001 }, (_, n) => `name-${n}`);
   expect([await hasClaimable(store, 'demo', []), await hasClaimable(store, 'demo', names)]).toEqual([false, false]);
   await redis.zadd(store.keys.queueOf('demo', 'name-1000'), 1, JOB);

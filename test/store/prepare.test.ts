@@ -39,14 +39,14 @@ it.each([
   await expect(prepare(info)).rejects.toThrow(error);
 });
 
-it('marks an empty Redis with its layout and format, once', async () => {
+it('marks an empty Redis with its layout and format once', async () => {
   const { store } = storeUnderTest(redis);
   await redis.del(store.keys.meta);
   for (let n = 0; n < 2; n++) await prepareRedis(store);
   expect(await redis.hgetall(store.keys.meta)).toMatchObject({ partitions: '64', format: FORMAT });
 });
 
-it('refuses stored data in another format, and leaves it', async () => {
+it('refuses stored data in a different format, and leaves it unchanged', async () => {
   const { store } = storeUnderTest(redis);
   await redis.hset(store.keys.meta, { partitions: '64', format: '2' });
   await expect(prepareRedis(store)).rejects.toThrow(FormatError);
@@ -80,7 +80,7 @@ it.each<[Record<string, string | null>, RedisFault[]]>([
   expect(redisFaultsOf(await settingsWith({ aof_enabled: '1', ...fields }))).toEqual(faults);
 });
 
-it('reads no settings while Redis loads its file, when its INFO shows no append-only file', async () => {
+it('does not read the settings while Redis loads its file, because INFO shows no append-only file then', async () => {
   await expect(settingsWith({ loading: '1', aof_enabled: '0' })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 

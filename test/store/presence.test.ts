@@ -61,7 +61,7 @@ it('names a presence channel for the events of each job and space of a partition
     expect(presenceChannelOf(channel)).toBeNull();
 });
 
-it('publishes nothing to a subscriber of a channel who is not present', async () => {
+it('publishes nothing to a subscriber of a channel that is not present', async () => {
   await subscriber.subscribe(spaceChannel());
   subscriber.on('message', (_, text) => heard.push(text));
   await tested.create({});
@@ -85,7 +85,7 @@ it('publishes each event to a subscriber as long as it watches a channel of the 
   await until(async () => (await present()) === 0);
 });
 
-it('subscribes to the presence channel again, and first, when a connection was lost', async () => {
+it('resubscribes to the presence channel first after a lost connection', async () => {
   await watch(spaceChannel());
   subscriber.stream.destroy();
   await until(() => !subscriptions.isSubscribed(spaceChannel()));

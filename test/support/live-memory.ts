@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 /** Variables of a process whose memory is to be measured. It prints the port of its inspector, which it chooses itself. */
 export const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
-/** What is left after a collection: on the heap, in buffers outside it, all resident memory beside the heap, open sockets. */
+/** What remains after a collection: heap, buffers outside it, resident memory without the heap, and open sockets. */
 export interface LiveMemory {
   heapBytes: number;
   externalBytes: number;

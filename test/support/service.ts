@@ -11,7 +11,7 @@ import { until } from './until.js';
 
 export { ADMIN_KEY };
 
-/** Fields of a key besides its scopes. */
+/** Fields of a key other than its scopes. */
 interface KeyFields {
   name?: string;
   spaceId?: string;

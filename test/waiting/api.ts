@@ -8,7 +8,7 @@ import type { TestService } from '../support/service.js';
 import { ADMIN_KEY, LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-/** An API in the process of the test, beside a service on the same Redis, so that a test can change its calls to Redis. */
+/** An API in the test's own process, next to a service on the same Redis, so that a test can change its calls to Redis. */
 export interface WaitingApi extends Pick<TestService, 'call' | 'http' | 'url'> {
   context: ServerContext;
   stop(): Promise<void>;
@@ -78,7 +78,7 @@ export async function waitingCalls({ http }: Api): Promise<number> {
   return Number(/^yardmaster_waiting_calls (\d+)$/m.exec(text)?.[1]);
 }
 
-/** Wait until so many calls wait in a process. */
+/** Wait until this many calls are waiting in a process. */
 export const untilWaiting = (api: Api, calls: number) => until(async () => (await waitingCalls(api)) === calls);
 
 /** Poll, and wait for up to 20 s. */

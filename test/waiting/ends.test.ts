@@ -32,14 +32,14 @@ it.each(ENDS)('a waiting read returns a job as soon as it is %s', async (status,
   });
 });
 
-it('a waiting read returns an ended job at once, and another one when the time is over', async () => {
+it('a waiting read returns an ended job immediately, and an unfinished one after its time', async () => {
   const ended = await jobIn(service, 'completed', SPACE);
   expect((await waitFor(ended)).body.status).toBe('completed');
   const running = await jobIn(service, 'running', SPACE);
   expect((await waitFor(running, 0.05)).body).toEqual((await service.call('GET', `/jobs/${running}`)).body);
 });
 
-it('a waiting read returns the part of the history that it asks for', async () => {
+it('a waiting read returns the requested part of the history', async () => {
   const id = await jobIn(service, 'running', SPACE);
   const waiting = ['events=0', 'eventsAfter=3'].map((query) => api.call('GET', `/jobs/${id}?waitSeconds=20&${query}`));
   await untilWaiting(api, 2);
@@ -109,13 +109,13 @@ it('a waiting create returns the job with its result', async () => {
   expect(body.result).toBe('done');
 });
 
-it('a waiting create returns the unfinished job when the time is over', async () => {
+it('a waiting create returns the unfinished job after its time', async () => {
   const { status, body } = await create('?waitSeconds=0.05', { payload: { n: 1 } });
   expect({ status, job: body }).toMatchObject({ status: 201, job: { status: 'pending', payload: { n: 1 } } });
   expect(body.events).toBeUndefined();
 });
 
-it('a repeated waiting create returns the result again', async () => {
+it('a repeated waiting create returns the same result', async () => {
   const headers = { 'idempotency-key': `key-${process.pid}` };
   const waiting = create('?waitSeconds=20', { name: 'again' }, { headers });
   await untilWaiting(api, 1);
@@ -136,7 +136,7 @@ it('a waiting create waits for the job that occupies the unique key', async () =
   expect({ status, body }).toMatchObject({ status: 200, body: { id, status: 'completed', result: 'done' } });
 });
 
-it('only a key with jobs:read can wait for the end of a job that it creates', async () => {
+it('only a key with jobs:read can wait for the result of a job that it creates', async () => {
   const { key } = await service.key(['jobs:create']);
   const refused = await create('?waitSeconds=1', { name: 'unread' }, { key });
   expect(refused).toMatchObject({ status: 403, body: { error: 'Missing required scope: jobs:read' } });

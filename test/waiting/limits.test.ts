@@ -63,7 +63,7 @@ it('refuses only calls that would wait while the maximum number of calls waits',
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-it('a tenant alone may have all places; while others wait, it gets at most half of them', async () => {
+it('a lone tenant can use all waiting places; while others wait, it gets at most half', async () => {
   const [noisy, quiet] = [newSpace(), newSpace()];
   const keys = await Promise.all(
     [1, 2].map(async () => {
@@ -98,7 +98,7 @@ it('does not count waiting calls as requests in flight', async () => {
   expect(text).toMatch(/^yardmaster_http_requests_in_flight 0$/m);
 });
 
-it('excludes the time that a call waits from the duration of its request', async () => {
+it('excludes the waiting time of a call from the duration of its request', async () => {
   const spaceId = newSpace();
   const sums = async () => {
     const { text } = await api.http.call('GET', '/metrics');
@@ -134,7 +134,7 @@ it('responds to waiting polls of one connection in order', async () => {
   expect(responses.map(({ text }) => JSON.parse(text).jobs[0].id)).toEqual(created.map(({ id }) => id));
 });
 
-it('releases jobs at once that it has claimed for a closed connection', async () => {
+it('immediately releases jobs that it has claimed for a closed connection', async () => {
   const spaceId = newSpace();
   const { redis } = api.context.store;
   const raw = pollOn(api, spaceId);
@@ -178,7 +178,7 @@ it('responds with UNAVAILABLE to a waiting poll with autoAck once the reply with
 });
 
 it.each([{ autoAck: true }, { ackWithinSeconds: 3_600 }, { settle: [], workerId: 'w' }])(
-  'releases the jobs of a poll with %j whose connection closes before its response is sent',
+  'releases the jobs of a poll with %j if its connection closes before the response is sent',
   async (fields) => {
     const spaceId = newSpace();
     const { id } = await createJob(service, spaceId);
@@ -197,7 +197,7 @@ it.each([{ autoAck: true }, { ackWithinSeconds: 3_600 }, { settle: [], workerId:
   },
 );
 
-it('releases the jobs of a poll without new fields whose connection is closed before they are claimed', async () => {
+it('releases the jobs of a poll without new fields if its connection is closed before they are claimed', async () => {
   const spaceId = newSpace();
   const { id } = await createJob(service, spaceId);
   const there: net.Socket[] = [];
@@ -218,7 +218,7 @@ it('releases the jobs of a poll without new fields whose connection is closed be
   unsubscribe('net.server.socket', see);
 });
 
-it('releases jobs at once when the connection closes before all of the response is sent', async () => {
+it('immediately releases jobs when the connection closes before the whole response is sent', async () => {
   // Without the check at the end, for which this process would read 8 MB at once: redis-parser then has a timer.
   const own = await startService({}, { redis: large, app: 'api', check: false });
   const spaceId = newSpace();
@@ -264,7 +264,7 @@ it('responds to waiting calls on SIGTERM, and exits', async () => {
   await stopped.stop();
 });
 
-it('delivers no job to a key that was revoked while its call waited', async () => {
+it('returns no job to a key that was revoked while its call waited', async () => {
   const spaceId = newSpace();
   const { id: keyId, key } = await service.key(['jobs:poll']);
   const options = { key, body: { waitSeconds: 20 } };

@@ -75,7 +75,7 @@ it.each(TRIGGERS)('wakes a waiting poll when a job becomes claimable by %s', asy
   expect({ status: response.status, ids: idsOf(response) }).toEqual({ status: 200, ids: [id] });
 });
 
-it('a poll returns at once when a job is pending', async () => {
+it('a poll returns immediately if a job is pending', async () => {
   const spaceId = newSpace();
   const { id } = await createJob(service, spaceId);
   expect(idsOf(await poll(api, spaceId, { count: 10 }))).toEqual([id]);
@@ -90,7 +90,7 @@ it('a poll finds jobs behind more paused ones than one script reads', async () =
   expect(responses.flatMap(idsOf).sort()).toEqual(ids.sort());
 });
 
-it('a poll returns the first job, and does not wait for more', async () => {
+it('a poll returns the first job without waiting for more', async () => {
   const spaceId = newSpace();
   const waiting = poll(api, spaceId, { count: 50 });
   await untilWaiting(api, 1);
@@ -111,7 +111,7 @@ it('wakes only a poll that asks for the name of the job', async () => {
   expect(idsOf(await ofOthers)).toEqual([other.id]);
 });
 
-it('gives jobs to waiting polls in the order in which they came', async () => {
+it('returns jobs to waiting polls in the order in which the polls arrived', async () => {
   const spaceId = newSpace();
   const waiting: Promise<string[]>[] = [];
   for (let i = 1; i <= 5; i++) {
@@ -123,7 +123,7 @@ it('gives jobs to waiting polls in the order in which they came', async () => {
   expect(await Promise.all(waiting)).toEqual(ids);
 });
 
-it('wakes as many polls as jobs arrive at once', async () => {
+it('wakes as many polls as jobs arrive at the same time', async () => {
   const spaceId = newSpace();
   const waiting = Array.from({ length: 20 }, () => poll(api, spaceId));
   await untilWaiting(api, 20);
@@ -153,7 +153,7 @@ it('wakes as many polls as a settle releases jobs', async () => {
   expect((await Promise.all(waiting)).flatMap(idsOf)).toHaveLength(3);
 });
 
-it('sends Redis no request for a poll while others wait for the same names', async () => {
+it('sends no Redis request for a poll while others wait for the same names', async () => {
   const spaceId = newSpace();
   const polls = async () => {
     const { text } = await api.http.call('GET', '/metrics');
@@ -170,7 +170,7 @@ it('sends Redis no request for a poll while others wait for the same names', asy
   expect((await Promise.all(waiting)).flatMap(idsOf)).toHaveLength(3);
 });
 
-it('a waiting poll returns no jobs when the time is over', async () => {
+it('a waiting poll returns no jobs after its time', async () => {
   const { status, body } = await poll(api, newSpace(), { waitSeconds: 0.05 });
   expect({ status, body }).toEqual({ status: 200, body: { jobs: [] } });
 });
@@ -185,7 +185,7 @@ it('serves other calls while polls wait', async () => {
   expect(idsOf(await waiting)).toHaveLength(1);
 });
 
-it('removes a space from memory soon after its last poll has ended', async () => {
+it('removes a space from memory soon after its last poll ends', async () => {
   const channel = service.store.keys.wakeChannel(newSpace());
   const spaceId = channel.split('wake:')[1] as string;
   const waiting = poll(api, spaceId);

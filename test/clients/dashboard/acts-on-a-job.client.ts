@@ -25,7 +25,7 @@ it('creates a job with its optional fields from the dashboard', async () => {
   });
 });
 
-it('keeps the dialog open and shows why a job is not created', async () => {
+it('keeps the dialog open and shows why a job was not created', async () => {
   const dashboard = await open('#/spaces/act-create');
   await dashboard.click('New job…');
   await dashboard.fill('Name', 'resize');

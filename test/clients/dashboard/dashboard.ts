@@ -123,7 +123,7 @@ export class Dashboard {
     throw new Error(`${key} does not reach ${name}`);
   }
 
-  /** Press keys one after the other, such as `Tab` or `Control+k`. */
+  /** Press keys in turn, such as `Tab` or `Control+k`. */
   async press(...keys: string[]): Promise<void> {
     for (const one of keys) await pressKey(this.page, one);
   }

@@ -84,14 +84,14 @@ describe.each([1400, 420])('in a window of %i px', (width) => {
     ['settings', `#/spaces/${SPACE}/settings`, 'names are paused'],
     ['keys', '#/keys', 'Revoke'],
     ['audit', '#/audit', 'hostile'],
-  ])('hostile texts change nothing on the screen of %s', async (_, hash, shown) => {
+  ])('hostile texts do not change the layout of the screen of %s', async (_, hash, shown) => {
     const dashboard = await open(hash, { width });
     await dashboard.waitFor(shown);
     await expectHarmless(dashboard);
   });
 
   it.each(Object.keys(TEXTS))(
-    'texts of the kind %s change nothing on the screen of a job and in its dialogs',
+    'texts of the kind %s do not change the layout of the screen of a job and its dialogs',
     async (kind) => {
       const dashboard = await open(`#/jobs/${ids[kind]}`, { width });
       await dashboard.waitFor('History');

@@ -64,7 +64,7 @@ it('selects two jobs with j and x and deletes them by keyboard', async () => {
   expect(await left()).toMatchObject([{ id: ids[1] }]);
 });
 
-it('r requeues only the job of the row that has the focus', async () => {
+it('r requeues only the job in the focused row', async () => {
   const first = await jobIn(service, 'dead', 'keyboard-row');
   const last = await jobIn(service, 'dead', 'keyboard-row');
   const dashboard = await open('#/spaces/keyboard-row');
@@ -76,7 +76,7 @@ it('r requeues only the job of the row that has the focus', async () => {
   expect([await statusOf(first), await statusOf(last)]).toEqual(['pending', 'dead']);
 });
 
-it('r does nothing in a list while no row has the focus', async () => {
+it('r does nothing in a list while no row is focused', async () => {
   await jobIn(service, 'dead', 'keyboard-no-row');
   const dashboard = await open('#/spaces/keyboard-no-row');
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead']);
@@ -85,7 +85,7 @@ it('r does nothing in a list while no row has the focus', async () => {
   expect(await dashboard.names('dialog')).toEqual([]);
 });
 
-it('finds a job by its id with Ctrl+K, and focuses the search field with a slash', async () => {
+it('Ctrl+K finds a job by its ID, and a slash focuses the search field', async () => {
   const { id } = await createJob(service, 'keyboard-find');
   const dashboard = await open('#/spaces/keyboard-find');
   await dashboard.find(`Select ${id}`);
@@ -127,7 +127,7 @@ it.each([
   expect(await statusOf(id)).toBe('running');
 });
 
-it('keeps a dialog open that opens right after another one closed', async () => {
+it('a dialog that opens right after another one has closed stays open', async () => {
   const dashboard = await open('#/');
   await dashboard.press('Control+k');
   await dashboard.waitForDialog(/^Find/);
@@ -146,7 +146,7 @@ it('keeps a dialog open that opens right after another one closed', async () => 
   await dashboard.waitForDialog(/^Keyboard shortcuts/);
 });
 
-it('j and k reach each row with a link in Spaces and Audit', async () => {
+it('j and k reach each row with a link in the lists of spaces and audit entries', async () => {
   for (const space of ['keyboard-a', 'keyboard-b', 'keyboard-c']) {
     await jobIn(service, 'dead', space);
     await jobIn(service, 'killed', space);

@@ -58,7 +58,7 @@ it('shows attempts, progress, stages, checkpoint and result of a job live', asyn
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(2)', types);
 });
 
-it('shows all of a long history, and appends new events', async () => {
+it('shows all of a long history and appends new events', async () => {
   const { id } = await createJob(service, SPACE);
   for (const verb of ['claim', 'ack']) await step(service, id, verb);
   for (let n = 4; n <= 230; n++) await step(service, id, 'event', n);
@@ -70,7 +70,7 @@ it('shows all of a long history, and appends new events', async () => {
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(3)', ['', ...numbers(230, 4), '', '', '']);
 });
 
-it('shows the new job after a job is deleted and created again with the same id', async () => {
+it('shows the new job after a job is deleted and created again with the same ID', async () => {
   const create = () =>
     service.call('POST', `/spaces/${SPACE}/jobs`, {
       body: { name: 'work' },
@@ -120,7 +120,7 @@ it('filters the logs of a job by level and by text', async () => {
   await until(async () => (await logsOf(dashboard)).join() === 'entry 5,entry 50');
 });
 
-it('loads older log entries of a job once and in order', async () => {
+it('loads older log entries of a job, each once and in order', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');
   await log(id, 1, 100);

@@ -80,7 +80,7 @@ async function show({ hash, shown, isGuest, isEmpty }: Screen): Promise<Dashboar
   return dashboard;
 }
 
-it.each(Object.entries(SCREENS))('the screen of %s is accessible, and the same after a reload', async (_, screen) => {
+it.each(Object.entries(SCREENS))('the screen of %s is accessible and unchanged after a reload', async (_, screen) => {
   const dashboard = await show(screen);
   await expectAccessible(dashboard);
   // Counts appear later than their links.
@@ -109,7 +109,7 @@ it.each<[name: string, hash: () => string, opener: Name, title: string]>([
   await expectAccessible(dashboard);
 });
 
-it('shows the filter in the URL of a page after a reload', async () => {
+it('shows the filter of the URL after a reload', async () => {
   const dashboard = await show(SCREENS['filtered jobs'] as Screen);
   await dashboard.reload();
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['pending', 'scheduled']);

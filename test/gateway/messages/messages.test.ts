@@ -110,7 +110,7 @@ const statusAfter = (scenario: Scenario) =>
 
 const hasEnded = (scenario: Scenario) => ['completed', 'dead', 'killed'].includes(statusAfter(scenario));
 
-/** Whether the stream must not show the end of the job. It stays open for up to a minute, and no test waits so long. */
+/** Whether the stream must not show the end of the job. It stays open for up to a minute, too long for a test. */
 const isHidden = (kind: Kind, scenario: Scenario) =>
   isProgressScope(kind) && hasEnded(scenario) && statusAfter(scenario) !== 'completed';
 
@@ -179,7 +179,7 @@ describe.each(STREAMS)('$stream', ({ kind, stream }) => {
   });
 });
 
-it.each(SCENARIOS)('events read from the history equal those that were published: $what', async (scenario) => {
+it.each(SCENARIOS)('events read from the history equal the published ones: $what', async (scenario) => {
   const { job, clients } = (await results.get(scenario)) as Result;
   const { events } = await readSince(service.store, job.id, 2);
   const read = events.filter(({ type }) => isStreamType(type));

@@ -27,7 +27,7 @@ export async function play(testStores: TestStores, rules: Rules): Promise<Played
 export interface How {
   /** Whether calls are concurrent. */
   atOnce: boolean;
-  /** Collects the verbs of the calls that were drawn, each also with the status of its job: `ack running`. */
+  /** Collects the verbs of the generated calls, with and without the status of the job: `ack running`. */
   drawn: Set<string>;
 }
 

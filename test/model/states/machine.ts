@@ -76,7 +76,7 @@ export const RULES = {
     'at once': (_, isDelayed) => !isDelayed,
     'with a delay': (_, isDelayed) => isDelayed,
   } as Record<NonNullable<Transition['when']>, (life: Life, isDelayed: boolean) => boolean>,
-  /** What a trigger changes besides the status. */
+  /** What a trigger changes in addition to the status. */
   counters: {
     ack: ({ attempt }) => ({ attempt: attempt + 1, timeouts: 0 }),
     delivery_timeout: ({ returns, timeouts }, to) => ({

@@ -12,12 +12,12 @@ import { type Life, RULES, type Rules } from './machine.js';
 
 const isLong = process.env.MODEL_SEQUENCES !== undefined;
 
-it('in every state that one job can reach, all promises hold', () => {
+it('all promises hold in every state that one job can reach', () => {
   expect(explore(ONE).size).toBeGreaterThan(5_000);
   expect(explore({ ...ONE, creates: 3, returns: isLong ? 2 : 1 }).size).toBeGreaterThan(2_500);
 });
 
-it('in every state that two jobs with one unique key can reach, all promises hold', () => {
+it('all promises hold in every state that two jobs with the same unique key can reach', () => {
   expect(explore({ ...TWO, creates: isLong ? 3 : 2 }, NONE_LATE).size).toBeGreaterThan(3_000);
 });
 
@@ -107,7 +107,7 @@ const FAULTS: readonly [fault: string, broken: PromiseName, rules: Partial<Rules
   ['the end of a job frees the unique key of another one', 'only one open job has a unique key', { freed: () => null }],
 ];
 
-it.each(FAULTS)('exploring shows it if %s', (_fault, broken, rules) => {
+it.each(FAULTS)('the exploration notices if %s', (_fault, broken, rules) => {
   const isOfKey = broken === 'only one open job has a unique key';
   const tryAll = () => explore(isOfKey ? TWO : SMALL, { ...(isOfKey ? NONE_LATE : RULES), ...rules }, [broken]);
   expect(tryAll).toThrow(broken);
@@ -115,7 +115,7 @@ it.each(FAULTS)('exploring shows it if %s', (_fault, broken, rules) => {
 
 const redis = withRedis({ appendonly: 'no' });
 
-it('the store replies and changes as the machine on tours through its states', async () => {
+it('the store replies and changes like the machine on tours through its states', async () => {
   const testStores = new TestStores(redis);
   const testStore = await testStores.open(SETTINGS, false);
   await takeTours(testStore, toursToTake(isLong));

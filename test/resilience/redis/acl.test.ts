@@ -59,7 +59,7 @@ describe.each([
   );
   const open = withStreams(service);
 
-  it('the ACL user of docs/redis.md may do exactly what the service needs', async () => {
+  it('the ACL user in docs/redis.md can do exactly what the service needs', async () => {
     const callbackUrl = receiver.script('/ended', respondWith(200));
 
     const { id: keyId, key } = await service.key(['jobs:read']);

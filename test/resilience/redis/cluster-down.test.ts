@@ -20,7 +20,7 @@ const ready = async () => (await service.http.call('GET', '/readyz')).status;
 
 it('the service is not ready while a cluster lacks a shard, and ready once it accepts commands again', async () => {
   expect(await ready()).toBe(200);
-  // On a busy machine a replica may have become the primary by now.
+  // On a busy machine, a replica may already have become the primary.
   const roles = await Promise.all(redis.nodes.map((node) => node.roleNow()));
   // All replicas first, so that no replica can take over.
   for (const [i, node] of redis.nodes.entries()) if (roles[i] === 'replica') await node.kill();

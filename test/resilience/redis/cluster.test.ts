@@ -141,7 +141,7 @@ it('expires jobs in other slots of a cluster while a slot with a due job moves',
   await until(async () => (await statusOf(early)) === 'dead');
 });
 
-it('repeats no commands that a broken cluster connection left without a reply', async () => {
+it('does not retry commands that a broken cluster connection left without a reply', async () => {
   const space = 'lost-replies';
   await createJob(service, space);
   const { from } = await moveOf(space);
@@ -163,7 +163,7 @@ it('repeats no commands that a broken cluster connection left without a reply', 
   expect(body.map(({ status }: { status: string }) => status)).toEqual(['pending']);
 });
 
-it('reads the last replies of a cluster node that the client drops, and reconnects to the node', async () => {
+it('reads the last replies of a cluster node that it drops, and reconnects to the node', async () => {
   const client = await connect();
   const owner = await ownerOf(redis, await slotOf(redis, 'asked'));
   await client.set('asked', 0);
@@ -235,7 +235,7 @@ it('refreshes the table of cluster slots only while a channel is not subscribed'
   expect(asks).not.toHaveBeenCalled();
 });
 
-it('a process starts while one primary is down, but not while all are down or one is too old', async () => {
+it('a process starts while one primary of a cluster is down, but not while all are down or one is too old', async () => {
   const client = await connect();
   const primaries = client.nodes('master');
   // Connect first, because ioredis itself sends INFO while it connects.
@@ -271,7 +271,7 @@ it('keeps the last known settings of a primary of a cluster that does not reply 
   expect(store.known.isStorageSafe).toBe(true);
 });
 
-it('reports a channel at a primary that became a replica as lost until the new primary has it', async () => {
+it('reports a channel as lost when its primary becomes a replica, until the new primary has it', async () => {
   const client = await connect();
   const subscriptions = subscriptionsOf(client);
   const heard: string[] = [];

@@ -66,7 +66,7 @@ describe.each([
     expect(writes()).toBe(2);
   });
 
-  it('sends Redis commands in more writes without corking, which proves that the count works', async () => {
+  it('counts more writes when Redis commands are not corked', async () => {
     const client = (await connect(redis.url, 'worker')) as Redis;
     const writes = countWrites(client.stream);
     await sendMany(client);
@@ -139,12 +139,12 @@ describe('connection that ends while corked commands wait', () => {
     expect(batched).toHaveLength(3);
   });
 
-  it('resolves all corked commands before it quits', async () => {
+  it('resolves all corked commands before quitting', async () => {
     const client = (await connect(redis.url)) as Redis;
     expect(await Promise.all([client.echo('a'), client.echo('b'), client.quit()])).toEqual(['a', 'b', 'OK']);
   });
 
-  it('sends Redis commands after a reconnection when corked ones were lost', async () => {
+  it('sends Redis commands after a reconnection that lost corked ones', async () => {
     const client = (await connect(redis.url)) as Redis;
     const lost = client.echo('lost').catch(() => 'rejected');
     client.stream.destroy();
@@ -196,7 +196,7 @@ it.each([
   expect([one?.name, one?.message]).toEqual([other?.name, other?.message]);
 });
 
-it('rejects a script call after the timeout of commands', async () => {
+it('rejects a script call after the command timeout', async () => {
   const [client, other] = [await connect(redis.url, 'commands'), await connect(redis.url, 'worker')];
   const sha1 = await load(client, 'return ARGV[1]');
   expect(await client.evalsha(sha1, 0, 'before')).toBe('before');

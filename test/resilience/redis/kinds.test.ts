@@ -31,7 +31,7 @@ describe.each(KINDS)('the service on %s', (_, start) => {
 
   const withoutChecks = withApi(service, { redis, hasChecks: false });
 
-  it('the service runs jobs of most partitions from creation to completion', async () => {
+  it('the service runs jobs in most partitions from creation to completion', async () => {
     const ids = await Promise.all(
       SPACES.map(async (spaceId) => {
         const { id } = await createJob(service, spaceId);

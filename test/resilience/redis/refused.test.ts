@@ -53,7 +53,7 @@ it('a process that waits for Redis reports its address again, without the passwo
   expect(refused.output()).not.toContain('not-sesame');
 });
 
-it('a process logs the sentence with which Redis in protected mode refuses its connection', async () => {
+it('a process logs the message with which Redis in protected mode refuses its connection', async () => {
   redis = await startNode({ lines: (port) => [`port ${port}`, 'protected-mode yes'] });
   // For Redis, only 127.0.0.1 is this machine.
   const relay = createServer((client) => {

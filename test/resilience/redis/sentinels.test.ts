@@ -39,7 +39,7 @@ afterEach(async () => {
 const endSocket = (of: Redis) => (of as unknown as { connector: { disconnect(): void } }).connector.disconnect();
 
 it.each(['commands', 'subscriber'] as const)(
-  'a connection for %s that ends while it asks the Sentinels for the primary connects again',
+  'a connection for %s that ends while it asks the Sentinels for the primary reconnects',
   async (use) => {
     const connection = createRedis(redis.url, use, createLogger('test', 'silent')) as Redis;
     client = connection;

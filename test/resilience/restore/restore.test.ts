@@ -175,7 +175,7 @@ it.each([
     (backup: string, dir: string) => cp(join(backup, 'appendonlydir'), join(dir, 'appendonlydir'), { recursive: true }),
   ],
 ])(
-  'the service continues from %s that was taken under load, and loses no earlier job',
+  'the service continues from %s taken under load, and loses no earlier job',
   async (name, steps, restore) => {
     const [backup, source, target] = ['backup', 'source', 'target'].map((part) =>
       join(root, `${name.replaceAll(' ', '-')}-${part}`),

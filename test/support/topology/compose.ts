@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-/** A service of docker-compose.yml, as far as the tests read it. */
+/** The fields of a service in docker-compose.yml that the tests read. */
 export interface ComposeService {
   image: string;
   command: string[];
