@@ -11,7 +11,7 @@ it('the dashboard benchmark measures tasks on each page of the dashboard', async
   for (const { tasks } of dashboard) expect(tasks).toBeGreaterThan(0);
 });
 
-// Those in Go and Python are left out, because their build and their installation need a network.
+// The SDKs for Go and Python are left out, because building and installing them needs a network.
 it('the job benchmark measures every contestant', async () => {
   const options = '--only cycle,loops --jobs 50 --clients 4 --rounds 1 --leave-out faktory,asynq';
   const { cpu } = await runBench('speed', options);

@@ -28,7 +28,7 @@ export interface Page {
 
 /**
  * Headless Chromium, driven over a pipe by the DevTools protocol: JSON with a zero byte after each message. When the test
- * process ends, the pipe closes and Chromium ends too.
+ * process ends, the pipe closes and Chromium exits.
  */
 export class Chromium {
   readonly #child;

@@ -7,7 +7,7 @@ import { ADMIN_KEY, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { Chromium } from './chromium.js';
 
-// The dashboard through nginx as docs/ configures it, at a path of its own and below a path of another site.
+// Tests of the dashboard behind nginx as docs/ configures it, at its own path and below a path of another site.
 
 const KEY_PREFIX = `t-${randomUUID().slice(0, 8)}`;
 const api = withService({ KEY_PREFIX }, { app: 'api' });

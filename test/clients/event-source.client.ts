@@ -3,7 +3,7 @@ import { until } from '../support/until.js';
 import { Chromium, type Page } from './chromium.js';
 import { type Site, startSite } from './site.js';
 
-// The client of server-sent events that browsers have, which connects again on its own.
+// Tests with the browser's client for server-sent events, which reconnects on its own.
 
 let chromium: Chromium;
 let site: Site;

@@ -8,7 +8,7 @@ import { installed } from '../support/installed.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// What docs/migrate-emit.md says to type is typed here, each block into a bash of its own.
+// Type every block of docs/migrate-emit.md into a new bash.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const service = withService({ COMPAT: 'emit' }, { isOwn: true });

@@ -8,7 +8,7 @@ import { HttpClient } from '../support/http.js';
 import { type Nginx, startNginx } from '../support/nginx.js';
 import { until } from '../support/until.js';
 
-// What nginx does with a call when a process does not respond: no call of a worker may be executed twice (promise P3).
+// Tests of what nginx does with a call when a process does not respond: no worker call may run twice (promise P3).
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

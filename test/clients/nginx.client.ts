@@ -144,7 +144,11 @@ const nginx = during(
   (started) => started.stop(),
 );
 
-/** Poll on a connection of its own. @returns how to close it, and the ids of the jobs of the response, null without one */
+/**
+ * Poll on a new connection.
+ *
+ * @returns a function that closes it, and the IDs of the returned jobs; null without a response
+ */
 function pollAlone(spaceId: string) {
   const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
   const url = `${nginx.url}/api/v1/spaces/${spaceId}/jobs/poll`;
@@ -163,7 +167,7 @@ function pollAlone(spaceId: string) {
 it('returns jobs only to polls whose connections to nginx are open, whenever others were closed', async () => {
   const polls = Array.from({ length: 40 }, () => pollAlone('left'));
   const [staying, leaving] = [polls.slice(0, 10), polls.slice(10)];
-  // From before the request is sent until long after the poll waits.
+  // From before the request is sent until long after the poll starts to wait.
   await Promise.all(
     leaving.map(async ({ close }, i) => {
       for (let turns = 0; turns < 20 * i; turns++) await turn();

@@ -17,7 +17,7 @@ export interface PageServer {
   stop(): Promise<void>;
 }
 
-/** Serve the page from another origin than that of the streams. */
+/** Serve the page from a different origin than the streams. */
 export async function servePage(): Promise<PageServer> {
   if (documented.split(EXAMPLE).length !== 2)
     throw new Error(`the page in docs/progress-page.md must contain exactly once: ${EXAMPLE}`);

@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 const bin = fileURLToPath(new URL('../../node_modules/wscat/bin/wscat', import.meta.url));
 
 export interface Wscat {
-  /** Lines that it has printed, one per message. */
+  /** Lines that wscat has printed, one per message. */
   lines(): string[];
-  /** Its error output. */
+  /** Error output of wscat. */
   errors(): string;
   /** Send a line as a message. */
   say(line: string): void;
   hasEnded(): boolean;
-  /** Stop it as Ctrl-D does. */
+  /** Stop wscat like Ctrl-D. */
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export function wscat(url: string, ...options: string[]): Wscat {
   for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk) => (texts[name] += chunk));
   child.stdin.on('error', () => undefined); // It has ended, which `hasEnded` reports.
   return {
-    // It prints its prompt after each line that was sent.
+    // wscat prints its prompt after each sent line.
     lines: () =>
       texts.stdout
         .split('\n')

@@ -233,7 +233,7 @@ it.each<[title: string, says: string, ...History]>([
   ['a release after a kill', 'JOB_KILLED', [...RUNNING, killed(30), released(40)]],
   ['a second kill', 'killed (a.3) happened while', [...CREATED, killed(30), killed(40)]],
   ['a kill after the end', 'refused: JOB_ENDED', [...COMPLETED, killed(40)]],
-  ['time that goes back', 'acked (a.3) is older than the one', [...DELIVERED, ['acked', 5]]],
+  ['time that goes back', 'acked (a.3) is older than the previous one', [...DELIVERED, ['acked', 5]]],
   ['a wrong attemptNumber', 'attemptNumber: 2 } must be retried', [...RUNNING, retried(30, 2)]],
   ['one retry too many', 'attemptNumber: 2 } must be dead (a.7)', [...SECOND, retried(60, 2)]],
   [

@@ -144,7 +144,7 @@ def log_at_a_time(case):
 
 
 def page_in_one_way(case):
-    """Return whether an offset is refused: with a cursor, an order, or a filter other than one status."""
+    """Drop an offset that would be refused: with a cursor, an order, or a filter other than one status."""
     query = case.query or {}
     others = [name for name in query if name not in ("status", "limit", "offset")]
     statuses = query.get("status", [])

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What a receiver does once it has read a request. */
+/** What a receiver does after reading a request. */
 export type Behaviour = (response: ServerResponse, socket: Socket) => void;
 
 /** Send an HTTP response. */
@@ -10,19 +10,19 @@ export const respondWith =
   (response) =>
     response.writeHead(status, headers).end(body);
 
-/** Write these bytes, whatever they mean, and end the connection. */
+/** Write raw bytes and end the connection. */
 export const raw =
   (bytes: string): Behaviour =>
   (_, socket) =>
     socket.end(bytes, 'latin1');
 
-/** Write these bytes and leave the connection open. */
+/** Write raw bytes and keep the connection open. */
 export const rawThenHang =
   (bytes: string): Behaviour =>
   (_, socket) =>
     socket.write(bytes, 'latin1');
 
-/** Write these bytes and reset the connection. */
+/** Write raw bytes and reset the connection. */
 export const rawThenReset =
   (bytes: string): Behaviour =>
   (_, socket) =>
@@ -32,7 +32,7 @@ export const hang: Behaviour = () => undefined;
 export const reset: Behaviour = (_, socket) => socket.resetAndDestroy();
 export const endConnection: Behaviour = (_, socket) => socket.end();
 
-/** Write a beginning, and then the same text again and again, as fast as the client reads, until it disconnects. */
+/** Write a start, and then repeat a text as fast as the client reads, until it disconnects. */
 export const endless =
   (beginning: string, again: string): Behaviour =>
   (_, socket) => {
@@ -44,7 +44,7 @@ export const endless =
     socket.write(beginning, 'latin1', pour);
   };
 
-/** Write a beginning, and then a piece every 100 ms. */
+/** Write a start, and then a chunk every 100 ms. */
 export const dripping =
   (beginning: string, piece: string): Behaviour =>
   (_, socket) => {

@@ -21,16 +21,16 @@ export const failed = (error: unknown, attempt = 1, willRetry = false): Attempt 
   data: { error, attempt, retryAttempt: attempt - 1, willRetry },
 });
 
-/** Make a master secret that signs callbacks: 32 times this character. */
+/** Create a master secret for signing callbacks: 32 times this character. */
 export const masterOf = (character: string) => `whsec_${Buffer.alloc(32, character).toString('base64')}`;
 
-/** Derive the secret of a space from a master secret. The derivation is repeated here because receivers rely on it. */
+/** Derive the secret of a space from a master secret. Duplicated from the product, because receivers rely on it. */
 export function secretOf(master: string, spaceId: string): string {
   const key = Buffer.from(master.replace('whsec_', ''), 'base64');
   return `whsec_${createHmac('sha256', key).update(`callback:${spaceId}`).digest('base64')}`;
 }
 
-/** The attempts at an address that is refused: a retry would not change that. */
+/** The attempts at a refused address, which a retry can't change. */
 export const REFUSED = [failed('address is not public')];
 
 /** List attempts with the same outcome, of which all but the last will be retried. */
@@ -67,13 +67,13 @@ export async function settled(service: TestService, id: string): Promise<AnyJob>
   return job;
 }
 
-/** Complete a job with that callback, and return the attempts at it. */
+/** Complete a job with that callback and return its attempts. */
 export async function attemptsTo(service: TestService, callbackUrl: string): Promise<Attempt[]> {
   const id = await jobIn(service, 'completed', 'callbacks', { callbackUrl });
   return attemptsOf(await settled(service, id));
 }
 
-/** Wait until a callback that has become due later than all others of the space has been sent. */
+/** Wait until a callback that became due after all others of the space has been sent. */
 export async function sendLaterCallback(service: TestService, receiver: Receiver, spaceId: string): Promise<void> {
   const callbackUrl = receiver.script(`/later/${service.prefix}/${spaceId}`, respondWith(204));
   await settled(service, await jobIn(service, 'completed', spaceId, { callbackUrl }));

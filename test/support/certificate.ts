@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import { generate } from 'selfsigned';
 
 /**
- * Make a key and a self-signed certificate.
+ * Create a key and a self-signed certificate.
  *
- * @param hosts names and addresses that it is valid for
- * @param notAfter end of its validity; default: in a day
+ * @param hosts names and addresses that the certificate is valid for
+ * @param notAfter end of its validity. Default: in a day
  */
 export async function selfSigned(hosts: string[], { notAfter = new Date(Date.now() + 86_400_000) } = {}) {
   const altNames = hosts.map((host) =>

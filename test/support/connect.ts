@@ -3,9 +3,9 @@ import { createLogger } from '@yardmaster/runtime';
 import type { Redis } from 'ioredis';
 
 /**
- * Connect a test to any kind of Redis that a URL can name. Commands wait through an outage.
+ * Connect a test to any kind of Redis that a URL can name. Commands wait during an outage.
  *
- * A test that does what a cluster does not support, such as reading keys of several slots at once, cannot use a cluster.
+ * A test can't use a cluster if it needs more than a cluster supports, such as reading keys of several slots together.
  */
 export function connectTo(url: string): Redis {
   return createRedis(url, 'worker', createLogger('test', 'silent')) as Redis;

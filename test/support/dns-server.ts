@@ -6,7 +6,7 @@ import { during } from './during.js';
 
 const RCODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
 
-/** Addresses of both families in their order (and the name of an alias), an error code, or no response at all. */
+/** Addresses of both families in order (and the name of an alias), an error code, or no response at all. */
 export type Records =
   | readonly string[]
   | { cname: string; addresses: readonly string[] }
@@ -17,7 +17,7 @@ export type Records =
 export type Entry = Records | ((lookUp: number, type: string) => Records);
 
 export interface DnsServer {
-  /** In the form of CALLBACK_DNS_SERVERS. */
+  /** Address of the server, in the form of CALLBACK_DNS_SERVERS. */
   address: string;
   /** Records by lower-case name. Any other name does not exist. */
   entries: Map<string, Entry>;
@@ -83,7 +83,7 @@ export async function startDnsServer(): Promise<DnsServer> {
     if (!response) return;
     const { flags = 0, answers: responses = [] } = response;
     const isTruncated = dns.encodingLength(response) > UDP_BYTES;
-    // Truncated as some servers do it: with the first addresses, so that a client must ask again over TCP for all.
+    // Truncate like some servers: keep the first addresses, so that a client must ask again over TCP for all of them.
     const cut = { ...response, flags: flags | dns.TRUNCATED_RESPONSE, answers: responses.slice(0, 10) };
     udp.send(dns.encode(isTruncated ? cut : response), from.port, from.address);
   });

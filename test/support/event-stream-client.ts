@@ -5,14 +5,14 @@ type Message = any;
 
 /** An event of an event stream. */
 export interface ServerSentEvent {
-  /** Its `id:`; null without one. */
+  /** Field `id:`; null without one. */
   id: string | null;
-  /** Its `event:`. */
+  /** Field `event:`. */
   name: string;
   data: Message;
 }
 
-/** A client of an event stream, which keeps all events and, unlike an EventSource, does not connect again. */
+/** A client of an event stream that keeps all events and, unlike an EventSource, does not reconnect. */
 export class EventStreamClient {
   readonly events: ServerSentEvent[] = [];
   comments = 0;
@@ -22,7 +22,7 @@ export class EventStreamClient {
   #response: Response | undefined;
 
   /**
-   * Send the request, and wait for the first event, or the end of a response without events.
+   * Send the request and wait for the first event, or for the end of a response without events.
    *
    * @param path below `/api/v1/realtime`
    */

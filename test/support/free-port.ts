@@ -7,8 +7,8 @@ import { createServer } from 'node:net';
 const [FIRST, LAST] = [20_000, 32_767];
 
 /**
- * Find a port of 127.0.0.1 for a server that must restart on the same port, or cannot choose one on its own. Until this
- * process ends, no other caller in any process gets it. A port that is merely free now may be in use a moment later.
+ * Find a port of 127.0.0.1 for a server that must restart on the same port or can't choose one itself. Until this
+ * process ends, no other caller in any process gets the port. Without that, a free port could be in use a moment later.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -27,7 +27,7 @@ async function reserve(port: number): Promise<boolean> {
   );
 }
 
-/** Return whether no server listens there that got its port in another way. */
+/** Return whether the port is free of servers that got it in another way. */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
   return once(server, 'listening').then(

@@ -4,7 +4,7 @@ import type { Store } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 
 /**
- * Check everything that is stored with the product's fsck, which test/fsck proves.
+ * Check all stored data with the product's fsck, which test/fsck tests.
  *
  * @returns one sentence per fault
  */
@@ -25,7 +25,7 @@ export async function keysOf(redis: Redis, prefix: string): Promise<string[]> {
 }
 
 /**
- * Remove all jobs below a prefix with everything of theirs. API keys and timers, which a running service needs, stay.
+ * Remove all jobs below a prefix with all their data. API keys and timers, which a running service needs, stay.
  */
 export async function removeJobs(redis: Redis, prefix: string): Promise<void> {
   for (;;) {
@@ -36,6 +36,8 @@ export async function removeJobs(redis: Redis, prefix: string): Promise<void> {
   }
 }
 
-/** Whether a key belongs to the history of a space. Processes write it a little after the calls that it counts. */
+/**
+ * Return whether a key belongs to the history of a space. Processes write it shortly after the calls that it counts.
+ */
 export const isOfHistory = (name: string) =>
   /\{..\}:(space:[^/]+\/history\/(\d+\/\d+|points|names)|counted:\w+)$/.test(name);

@@ -11,9 +11,9 @@ export interface HttpResponse {
 
 export interface CallOptions {
   key?: string | undefined;
-  /** Sent as JSON. */
+  /** Body to send as JSON. */
   body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Body to send unchanged, instead of `body`. */
   raw?: string | Buffer | undefined;
   headers?: http.OutgoingHttpHeaders;
 }

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Find a program of the machine as the shell does, and also in /usr/sbin, which is not always on the PATH.
+ * Find a program like the shell does, and also in /usr/sbin, which is not always on the PATH.
  *
  * @throws a sentence that names the package to install
  */

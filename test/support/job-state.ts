@@ -9,7 +9,7 @@ export async function readState(redis: Pick<Redis, 'hget'>, jobKey: string): Pro
   return Object.fromEntries(STATE_PARTS.map((part, i) => [part, values[i] ?? ''])) as Parts;
 }
 
-/** Write some parts of the state of a job's record, right or not. */
+/** Write parts of the state of a job's record, valid or not. */
 export async function changeState(
   redis: Pick<Redis, 'hget' | 'hset'>,
   jobKey: string,
@@ -45,7 +45,7 @@ export async function setField(
 export const addFlag = async (redis: Pick<Redis, 'hget' | 'hset'>, jobKey: string, flag: string): Promise<void> =>
   changeState(redis, jobKey, { flags: (await readState(redis, jobKey)).flags + flag });
 
-/** Return the token of a delivery of a job, which is given by its attempts and returns, such as `1.0`. */
+/** Return the token of a delivery of a job, given as attempts and returns, such as `1.0`. */
 export async function tokenOf(redis: Pick<Redis, 'hget'>, jobKey: string, delivery: string): Promise<string> {
   return `${delivery}.${Number((await readState(redis, jobKey)).order).toString(36)}`;
 }

@@ -34,7 +34,7 @@ const PATHS: Record<Status, [verb: string, body?: unknown][]> = {
   killed: [['kill', { reason: 'stop' }]],
 };
 
-/** Create a job and bring it into a status. A dead one needs `maxRetries: 0`, a scheduled one a delay. */
+/** Create a job and bring it into a status. A dead job needs `maxRetries: 0`, a scheduled job a delay. */
 export async function jobIn(service: Api, status: Status, spaceId: string, fields: Fields = {}): Promise<string> {
   const needed = {
     ...(status === 'dead' && { maxRetries: 0 }),

@@ -2,20 +2,20 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Kill what a folder lists: each file has the name of a process, or of a process group if negative, and contains the signal. */
+/** Kill the processes that a folder lists: each file is named after a process, or a negative process group, and has the signal. */
 export function killListed(folder: string): void {
   for (const pid of readdirSync(folder)) {
     try {
       process.kill(Number(pid), readFileSync(join(folder, pid), 'utf8') as NodeJS.Signals);
-    } catch {} // It has ended.
+    } catch {} // The process has already ended.
     rmSync(join(folder, pid), { force: true });
   }
 }
 
 /**
- * Make a folder that lists processes, and kill those when this process exits.
+ * Create a folder that lists processes, and kill those when this process exits.
  *
- * @returns the folder; as TEST_PROCESSES it makes other processes that use `killOnExit` list theirs in it
+ * @returns the folder. As TEST_PROCESSES, it makes other processes that use `killOnExit` list theirs in it
  */
 export function killListedOnExit(): string {
   const folder = mkdtempSync(join(tmpdir(), 'yardmaster-processes-'));
@@ -37,7 +37,7 @@ let own: string | undefined;
  */
 export function killOnExit(child: { pid?: number | undefined }, signal: NodeJS.Signals = 'SIGKILL'): () => void {
   const { pid } = child;
-  if (pid === undefined) return () => undefined; // It did not start.
+  if (pid === undefined) return () => undefined; // The process did not start.
   own ??= process.env.TEST_PROCESSES ?? killListedOnExit();
   const file = join(own, String(pid));
   writeFileSync(file, signal);

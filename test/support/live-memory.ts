@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** Variables of a process whose memory is to be measured. It prints the port of its inspector, which it chooses itself. */
+/** Variables for a process whose memory is measured. The process chooses and prints the port of its inspector. */
 export const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
 /** What remains after a collection: heap, buffers outside it, resident memory without the heap, and open sockets. */
@@ -13,8 +13,8 @@ export interface LiveMemory {
 }
 
 /**
- * The code that runs in the process. It also stops the optimization of code, because V8 otherwise optimizes for many minutes,
- * each time with some KB of code, which would look like a slow leak.
+ * The code that runs in the process. It also stops the optimization of code, because V8 optimizes for many minutes and
+ * adds some KB of code each time, which would look like a slow leak.
  */
 const COLLECT = `(() => {
   const { getBuiltinModule } = process;
@@ -30,7 +30,7 @@ const COLLECT = `(() => {
 })()`;
 
 /**
- * Collect the garbage of a process through its inspector, and measure the memory that is left. Under a light load V8 collects
+ * Collect the garbage of a process through its inspector and measure the remaining memory. Under a light load, V8 collects
  * only every few minutes, which would hide a leak.
  *
  * @param output all that the process, started with `INSPECTED`, has printed

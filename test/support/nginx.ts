@@ -16,9 +16,9 @@ export interface Nginx {
   /** Read a log file: `access` or `error`. */
   log(name: 'access' | 'error'): Promise<string>;
   start(): Promise<void>;
-  /** End it at once, with all connections; it may start again on the same port. */
+  /** Stop nginx immediately, with all connections. It can restart on the same port. */
   halt(): Promise<void>;
-  /** End it and remove its folder. */
+  /** Stop nginx and remove its folder. */
   stop(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export async function startNginx(upstreams: Upstreams, options: NginxOptions = {
   const { changes = {}, site = 'nginx.conf' } = options;
   const binary = installed('nginx', 'nginx-light');
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-nginx-'));
-  await chmod(dir, 0o755); // If root starts it, its workers run as another user.
+  await chmod(dir, 0o755); // If root starts nginx, its workers run as another user.
   const port = await freePort();
   const files = nginxFiles({ dir, port, upstreams, site });
   files['yardmaster.conf'] = replaceAll(files['yardmaster.conf'] as string, changes);
@@ -52,11 +52,11 @@ export async function startNginx(upstreams: Upstreams, options: NginxOptions = {
 
   async function start(): Promise<void> {
     const args = ['-p', dir, '-c', join(dir, 'nginx.conf'), '-e', join(dir, 'error.log')];
-    // A process group of its own: Ctrl-C must reach the process that started it first.
+    // A separate process group, because Ctrl-C must first reach the process that started it.
     const started = spawn(binary, args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
     child = started;
     forget();
-    forget = killOnExit(started, 'SIGTERM'); // It ends its workers.
+    forget = killOnExit(started, 'SIGTERM'); // nginx ends its workers.
     let output = '';
     started.stderr.on('data', (chunk) => (output += chunk));
     await until(async () => {

@@ -12,7 +12,7 @@ export interface DocumentedOperation {
   /** With `{parameters}`. */
   path: string;
   operation: Part;
-  /** Where it stands in the document. */
+  /** Pointer to the operation in the document. */
   pointer: string;
 }
 
@@ -88,7 +88,7 @@ export class Contract {
     return [...new Set(optional)];
   }
 
-  /** Return the error codes that an operation documents for a status, one by each example; none for a success. */
+  /** Return the error codes that an operation documents for a status, one per example; none for a success. */
   codesOf({ pointer }: DocumentedOperation, status: string): string[] {
     const { part } = this.resolved(`${pointer}/responses/${status}`);
     const { schema, examples } = part.content['application/json'];

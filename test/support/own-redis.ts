@@ -10,16 +10,16 @@ const CACHE_DIR = fileURLToPath(new URL('../../.cache/redis', import.meta.url));
 
 export interface OwnRedis {
   url: string;
-  /** Process id of the running redis-server. */
+  /** Process ID of the running redis-server. */
   pid(): number;
-  /** End it; its append-only file stays. */
+  /** Stop redis-server and keep its append-only file. */
   halt(): Promise<void>;
-  /** Start it again on the same data and the same socket. */
+  /** Restart redis-server on the same data and socket. */
   resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Start a redis-server for one test alone, which may stop, pause or fill it. */
+/** Start a redis-server for a single test, which may stop, pause or fill it. */
 export async function startRedis(settings: Record<string, string> = {}): Promise<OwnRedis> {
   const binary = await findRedisServer(CACHE_DIR, () => undefined);
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-redis-'));

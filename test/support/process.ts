@@ -6,11 +6,11 @@ import { until } from './until.js';
 
 export interface RunningProcess {
   child: ChildProcess;
-  /** All that it has printed so far, on stdout and stderr. */
+  /** Everything printed so far, on stdout and stderr. */
   output: () => string;
-  /** Wait until it ends on its own. */
+  /** Wait until the process ends on its own. */
   ended: () => Promise<number | null>;
-  /** Send a signal and wait for the end. */
+  /** Send a signal and wait until the process has ended. */
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
 
@@ -28,13 +28,13 @@ export function mainOf(app: string, root?: string): string {
   return join(root ?? ROOT, 'apps', app, 'dist', 'main.js');
 }
 
-/** Start a compiled app with just these variables. */
+/** Start a compiled app with only these variables. */
 export function runApp(app: string, env: Record<string, string | undefined>, root?: string): RunningProcess {
   const main = mainOf(app, root);
   const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH as string, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  let isClosed = false; // After its end, once all of its output is read.
+  let isClosed = false; // Set once the process has ended and all of its output has been read.
   const forget = killOnExit(child);
   child.once('close', () => {
     forget();
@@ -61,7 +61,7 @@ export function runApp(app: string, env: Record<string, string | undefined>, roo
 
 /** A process that serves HTTP. */
 export interface RunningApp extends RunningProcess {
-  /** Where it listens: `http://127.0.0.1:8080`. */
+  /** URL of the process: `http://127.0.0.1:8080`. */
   url: string;
 }
 
@@ -71,7 +71,7 @@ export const hasEnded = ({ child }: RunningProcess) => child.exitCode !== null |
 /**
  * Start a compiled app on a free port, and wait until it serves.
  *
- * @throws with its whole output, if it ends or does not serve in time
+ * @throws an error with the whole output if the app ends or does not serve in time
  */
 export async function startApp(app: string, env: Record<string, string | undefined>): Promise<RunningApp> {
   const running = runApp(app, { PORT: '0', LOG_LEVEL: 'info', ...env });

@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats: mulberry32, whose 32 bits are enough for a test. */
+/** Random choices that a seed reproduces: mulberry32, whose 32 bits are enough for a test. */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = seed;
   }
 
-  /** Draw a number from 0 to below 1. */
+  /** Draw a number from 0 (inclusive) to 1 (exclusive). */
   fraction(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** Draw a whole number from 0 to below this one. */
+  /** Draw a whole number from 0 (inclusive) to this one (exclusive). */
   below(count: number): number {
     return Math.floor(this.fraction() * count);
   }
@@ -28,12 +28,12 @@ export class Random {
     return this.fraction() < probability;
   }
 
-  /** Draw an item of a list that is not empty. */
+  /** Draw an item of a non-empty list. */
   of<T>(some: readonly T[]): T {
     return some[this.between(0, some.length - 1)] as T;
   }
 
-  /** Draw a key, each with a probability in proportion to its weight. */
+  /** Draw a key with a probability proportional to its weight. */
   weighted<T extends string>(weights: Readonly<Partial<Record<T, number>>>): T {
     const rows = Object.entries(weights) as [T, number][];
     let left = this.fraction() * rows.reduce((sum, [, weight]) => sum + weight, 0);

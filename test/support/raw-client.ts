@@ -3,7 +3,7 @@ import net from 'node:net';
 
 export interface RawResponse {
   status: number;
-  /** By lower-case name. The values of a repeated header are joined by commas. */
+  /** Headers by lowercase name. The values of a repeated header are joined by commas. */
   headers: Record<string, string>;
   text: string;
 }
@@ -44,7 +44,7 @@ export class RawClient {
 
   /** Wait for this many responses, or for the end of the connection. */
   async receive(count: number): Promise<RawResponse[]> {
-    // Not by `once`, which throws when the connection is reset.
+    // Not with `once`, which throws if the connection is reset.
     while (this.responses.length < count && !this.socket.closed)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -79,7 +79,7 @@ export function responseIn(received: Buffer, method?: string): { response: RawRe
     : { response: { status, headers, text: received.toString('utf8', from, to) }, bytes: to };
 }
 
-/** Run a function with a raw connection, and close the connection after it. */
+/** Run a function with a raw connection and close the connection afterwards. */
 export async function withRaw<T>(url: string, use: (raw: RawClient) => Promise<T>): Promise<T> {
   const raw = new RawClient(url);
   try {
@@ -90,7 +90,7 @@ export async function withRaw<T>(url: string, use: (raw: RawClient) => Promise<T
   }
 }
 
-/** Write bytes to a connection of their own, and wait until it closes. */
+/** Write bytes to a new connection and wait until it closes. */
 export const sendRaw = (url: string, bytes: string): Promise<RawResponse[]> =>
   withRaw(url, (raw) => {
     raw.socket.write(bytes, 'latin1');

@@ -5,15 +5,15 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import type { Behaviour } from './behaviours.js';
 import { during } from './during.js';
 
-/** A request as it was received. */
+/** A received request. */
 export interface Received {
   method: string;
   /** Path and query, undecoded. */
   target: string;
-  /** Names as they were written, in their order, repeated ones too. */
+  /** Header names as written, in order, including repeated ones. */
   headers: [name: string, value: string][];
   body: Buffer;
-  /** When its last byte was received, epoch milliseconds. */
+  /** Time at which the last byte was received, in epoch milliseconds. */
   at: number;
 }
 
@@ -27,7 +27,7 @@ export interface Listener {
 }
 
 export interface Receiver extends Listener {
-  /** Set the behaviors of a path: the nth for its nth request, the last one for all later requests. @returns its URL */
+  /** Set the behaviors of a path: one per request, and the last one for all later requests. @returns its URL */
   script(path: string, ...behaviours: Behaviour[]): string;
   /** Requests to a path, oldest first. */
   requestsTo(path: string): Received[];
@@ -64,10 +64,10 @@ async function listen(server: net.Server, { host = '127.0.0.1', port = 0 }: List
   };
 }
 
-/** Accept connections and pass each to the test. */
+/** Accept connections and pass each one to the test. */
 export function startListener(onSocket: (socket: Socket) => void, options: ListenOptions = {}): Promise<Listener> {
   const server = net.createServer((socket) => {
-    socket.resume(); // Otherwise the end of the socket would wait behind unread bytes.
+    socket.resume(); // Otherwise the end of the socket would be stuck behind unread bytes.
     onSocket(socket);
   });
   return listen(server, options);
@@ -81,7 +81,7 @@ function record(request: http.IncomingMessage, body: Buffer): Received {
 }
 
 /**
- * Start a receiver of callbacks, which keeps every request and responds to each as the test has scripted.
+ * Start a receiver of callbacks that keeps every request and responds as the test has scripted.
  *
  * @param tls key and certificate for HTTPS
  */

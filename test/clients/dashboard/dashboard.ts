@@ -207,7 +207,9 @@ export class Dashboard {
     return this.waitForTexts('.mark', ['live']);
   }
 
-  /** Wait until live updates of a list of jobs add to what is shown: it is loaded, and again once its stream is open. */
+  /**
+   * Wait until live updates of a list of jobs add to what is shown: it is loaded, and again once its stream is open.
+   */
   async isListLive(): Promise<void> {
     await this.isLive();
     await until(() => this.seen.responses.filter((one) => /\/spaces\/[^/]+\/jobs\?/.test(one)).length >= 2);

@@ -9,7 +9,9 @@ import { withDashboards } from './with-dashboards.js';
 const service = withService();
 const open = withDashboards(service);
 
-/** A script after which some calls fail while the session of the tab has the item `away`. It counts them in `failures`. */
+/**
+ * A script after which some calls fail while the session of the tab has the item `away`. It counts them in `failures`.
+ */
 const failing = (calls: RegExp) => `
   const original = window.fetch;
   window.failures = 0;

@@ -9,7 +9,7 @@ export interface Address {
   tls?: TlsFiles | null;
 }
 
-/** Return the options of ioredis for one server of the tests. */
+/** Return the ioredis options for one server of the tests. */
 export function optionsFor({ port, password, username, tls }: Address): RedisOptions {
   return {
     host: '127.0.0.1',
@@ -20,7 +20,7 @@ export function optionsFor({ port, password, username, tls }: Address): RedisOpt
   };
 }
 
-/** Send one command to one server over a connection of its own. */
+/** Send one command to one server over a new connection. */
 export async function ask(address: Address, ...command: [string, ...(string | number)[]]): Promise<unknown> {
   const redis = new Redis({
     ...optionsFor(address),
@@ -40,7 +40,7 @@ export async function ask(address: Address, ...command: [string, ...(string | nu
   }
 }
 
-/** Read the fields of one section of INFO. */
+/** Read the fields of a section of INFO. */
 export async function info(address: Address, section: string): Promise<Record<string, string>> {
   const text = String(await ask(address, 'INFO', section));
   return Object.fromEntries([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]));

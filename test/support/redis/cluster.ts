@@ -8,7 +8,7 @@ const PRIMARIES = 3;
 const SLOTS = 16_384;
 
 export interface ClusterNode extends RedisNode {
-  /** Its role at the start; `roleNow` asks. */
+  /** Role at the start; `roleNow` returns the current one. */
   role: 'primary' | 'replica';
   roleNow(): Promise<'primary' | 'replica'>;
 }
@@ -19,9 +19,9 @@ export interface RedisCluster {
   nodes: ClusterNode[];
   /** How to reach one node directly. */
   address(node: RedisNode): Address;
-  /** The running nodes that are primaries now. */
+  /** The running nodes that are currently primaries. */
   primaries(): Promise<ClusterNode[]>;
-  /** The node that replicates another now. */
+  /** The node that currently replicates another one. */
   replicaOf(primary: RedisNode): Promise<ClusterNode>;
   /** Whether all slots are served, as each running node sees it. */
   isWhole(): Promise<boolean>;

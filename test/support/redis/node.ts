@@ -17,11 +17,11 @@ export interface RedisNode {
   /** Process id of the current or last run. */
   readonly pid: number;
   readonly isRunning: boolean;
-  /** Kill it, with SIGKILL or another signal. */
+  /** Kill the server, with SIGKILL or another signal. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Start it again on the same data and the same port. */
+  /** Restart the server on the same data and port. */
   resume(): Promise<void>;
-  /** End it and remove its folder. */
+  /** Stop the server and remove its folder. */
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface NodeOptions {
   isSentinel?: boolean;
 }
 
-/** Settings of a server with jobs, as of the standalone's private one; replicas synchronise without a delay. */
+/** Settings of a server with jobs, like the standalone's private one; replicas synchronize without a delay. */
 const DATA = [
   'appendonly yes',
   'appendfsync everysec',
@@ -45,7 +45,7 @@ const DATA = [
 /** Quote a word of redis.conf. */
 export const quoted = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
-/** Start a redis-server with a configuration of its own, and wait until it has loaded its data. */
+/** Start a redis-server with its own configuration, and wait until it has loaded its data. */
 export async function startNode({ lines, isSentinel = false }: NodeOptions): Promise<RedisNode> {
   const binary = await findRedisServer(CACHE_DIR, () => undefined);
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-redis-'));
@@ -58,7 +58,7 @@ export async function startNode({ lines, isSentinel = false }: NodeOptions): Pro
   async function run(): Promise<boolean> {
     output = '';
     const mode = isSentinel ? ['--sentinel'] : [];
-    // A process group of its own, so that Ctrl-C reaches the process that started it first.
+    // A separate process group, so that Ctrl-C first reaches the process that started it.
     child = spawn(binary.command, [...binary.args, conf, ...mode], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
