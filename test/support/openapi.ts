@@ -138,7 +138,7 @@ function timeFaults(body: unknown): string[] {
   return faults;
 }
 
-/** List what is wrong with an error although the schema of all errors accepts it. */
+/** List faults of an error that the common error schema does not find. */
 function errorFaults({ status, body }: Pick<HttpResponse, 'status' | 'body'>, codes: readonly string[]): string[] {
   return [
     ...(codes.includes(body?.code) ? [] : [`${body?.code} is not documented`]),

@@ -1,4 +1,4 @@
-"""Create jobs of Yardmaster, and work on them."""
+"""Create and run Yardmaster jobs."""
 
 from ._async.client import AsyncJob, AsyncYardmaster
 from ._async.operations import AsyncOperationHandle, AsyncOperations
