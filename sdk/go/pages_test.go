@@ -37,6 +37,8 @@ func fetchPage(context.Context, int) error { return nil }
 
 func charge(context.Context, Order) (Receipt, error) { return Receipt{}, nil }
 
+var ErrNotFound, ErrRateLimited = errors.New("not found"), errors.New("rate limited")
+
 var _, _, _, _, _, _, _ = errors.As, fmt.Println, io.EOF, log.Print, http.Get, time.Second, wire.JobStatusDead
 `
 

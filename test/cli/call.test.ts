@@ -55,8 +55,8 @@ it.each([
   ['429 SPACE_FULL', 429, 'SPACE_FULL', [0, ['copy'], '', 2]],
   ['429 RATE_LIMITED', 429, 'RATE_LIMITED', [0, ['copy'], '', 2]],
   ['503 OVERLOADED', 503, 'OVERLOADED', [0, ['copy'], '', 2]],
-  ['503 UNAVAILABLE', 503, 'UNAVAILABLE', [6, [], 'yardmaster: the service did not serve the call: no\n', 1]],
-])('yardmaster resends a copy only if the first call had no effect: %s', async (_, status, code, expected) => {
+  ['503 UNAVAILABLE', 503, 'UNAVAILABLE', [6, [], 'yardmaster: the service is unavailable: no\n', 1]],
+])('yardmaster resends a copy only if the first call did nothing: %s', async (_, status, code, expected) => {
   const fake = await serve((_request, response, nth) => {
     if (nth === 0) response.writeHead(status).end(JSON.stringify({ error: 'no', code }));
     else response.writeHead(201).end('{"id":"copy"}');

@@ -27,7 +27,7 @@ it('prints the callback secrets of a space, one per line, newest first', async (
   expect(await secretsHere(signing, ADMIN_KEY, 'a:b')).toEqual([0, [NEW, OLD].map((of) => secretOf(of, 'a:b')), '']);
 });
 
-it('callback-secret exits with 1 when the service signs no callbacks, so that no script uses an empty secret', async () => {
+it('exits with 1 when the service does not sign callbacks, so that no script uses an empty secret', async () => {
   const sentence = 'callbacks are not signed: the API has no CALLBACK_SIGNING_SECRET';
   expect(await secretsHere(unsigned)).toEqual(refused(sentence));
 });

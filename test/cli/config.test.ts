@@ -79,7 +79,7 @@ it('keeps profiles below XDG_CONFIG_HOME if that is set', async () => {
   expect(await config('config list')).toEqual([0, [], 'no profiles found\n']);
 });
 
-it('commands use the current profile, or the one in --profile or YARDMASTER_PROFILE', async () => {
+it('commands use the current profile, or another one with --profile or YARDMASTER_PROFILE', async () => {
   const jobs = { url: '/api/v1/spaces/shop/jobs', key: 'ym_prod' };
   expect(await asked('jobs')).toMatchObject({ code: 0, seen: [jobs] });
   expect(await config('open --print --profile test')).toEqual([0, [expect.stringMatching(/\/test\/ui\/#\/$/)], '']);
@@ -152,7 +152,7 @@ it.each([
   expect(readFileSync(inHome(), 'utf8')).toBe(before);
 });
 
-it('config set explains when it has no folder or cannot write there', async () => {
+it('config set explains that it has no folder, or cannot write there', async () => {
   const set = ['config', 'set', 'a', '--url', 'http://a'];
   expect(await yardmasterHere(set, {}).end()).toEqual([
     2,

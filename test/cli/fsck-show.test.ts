@@ -20,7 +20,7 @@ const running = async () => {
   return { id, key, state: await readState(service.redis, key), fields };
 };
 
-it('fsck show prints the parts of the state and then the other fields, with long values truncated', async () => {
+it('fsck show prints the parts of the state, then the other fields, and cuts long values', async () => {
   const { id, state, fields } = await running();
   expect([state.status, state.attempt, state.flags]).toEqual(['running', '1', '-p']);
   const { payload: whole = '', ...short } = fields;
@@ -54,7 +54,7 @@ it('fsck show prints what is left of a damaged record, without escapes', async (
   await service.redis.hset(key, whole); // A shared installation must be left without faults.
 });
 
-it('fsck show exits with 1 for an unknown job, and never reads another key', async () => {
+it('fsck show exits with 1 when the job does not exist, and never reads another key', async () => {
   const killed = await jobIn(service, 'killed', 'shown');
   for (const id of [newJobId('shown'), 'job', `${killed}:events`]) {
     expect(await show(id)).toEqual([1, [], `yardmaster: job ${id} does not exist\n`]);

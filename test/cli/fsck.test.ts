@@ -114,7 +114,7 @@ it('fsck --json prints a JSON line for each fault, and a summary', async () => {
   ]);
 });
 
-it('fsck stops between two steps on Ctrl-C and reports what it has done', async () => {
+it('fsck stops between two steps on Ctrl-C, and reports its progress', async () => {
   await damage(1_500);
   const run = yardmaster(['fsck', '--repair', '--verbose'], env());
   // The reader is slower than the check, so the check is not over yet.

@@ -60,7 +60,7 @@ it.each([
   expect(JSON.parse(run.out())).toMatchObject(fields);
 });
 
-it('create reads the payload from standard input', async () => {
+it('reads the payload of create from standard input', async () => {
   const run = yardmaster(['create', 'resize', '-', '--space', 'stdin', '--json'], asAdmin(service));
   run.child.stdin?.end('{"from": "stdin"}\n');
   expect(await run.exit()).toBe(0);
@@ -98,7 +98,7 @@ it.each([
   },
 );
 
-it('create --wait exits with 124 and prints the job ID when the job has not ended in time', async () => {
+it('create --wait exits with 124 and the job ID when the job has not ended in time', async () => {
   const [code, lines, err] = await here('jobs-late', 'create', 'a', '--wait', '0.05').end();
   const [{ id }] = await jobsOf('jobs-late');
   expect([code, lines, err]).toEqual([124, [], `yardmaster: job ${id} is still pending after 0.05 s\n`]);
@@ -254,7 +254,7 @@ it('releases a running job, with and without a delay', async () => {
   expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
 });
 
-it('release refuses a job that another delivery has', async () => {
+it('release does not release a job that another delivery holds', async () => {
   const { id } = await createJob(service, 'jobs-ends');
   const first = await service.call('POST', `/jobs/${id}/claim`);
   await step(service, id, 'release');

@@ -64,7 +64,7 @@ it.each([
   expect(out.split('\n')[1]).toMatch(new RegExp(` crop +${age} `));
 });
 
-it('truncates only the error to the width of a terminal, and omits empty columns', async () => {
+it('cuts only the error to the width of a terminal, and omits empty columns', async () => {
   const { out } = await list([DEAD], [], { isTTY: true, columns: 60 });
   const [titles = '', line = ''] = out.split('\n');
   expect(titles).toMatch(/^ID +STATUS +NAME +AGE +ATTEMPT +ERROR$/);
@@ -140,7 +140,7 @@ it.each([[[]], [['-o', 'wide']], [['--json']], [['-o', 'yaml']]])(
 
 const service = withService();
 
-it('jobs shows a worker only while it has the job', async () => {
+it('jobs shows the worker only while it holds the job', async () => {
   const env = { ...asAdmin(service), YARDMASTER_SPACE: 'list-worker' };
   await service.call('POST', '/spaces/list-worker/jobs', { body: { name: 'work' } });
   const { body } = await service.call('POST', '/spaces/list-worker/jobs/poll', { body: { workerId: 'web-3' } });

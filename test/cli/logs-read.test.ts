@@ -374,7 +374,7 @@ describe('logs of a service with unusual responses', () => {
     expect(await readHere({ url }, 'job')).toEqual([0, infos(numbered(3)), err]);
   });
 
-  it('logs retries no earlier than the service allows, and gives up after --timeout', async () => {
+  it('logs does not retry before the service allows it, and gives up after --timeout', async () => {
     const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
     // Without Retry-After, the CLI would retry within half a second.
     const err = /^cannot connect to \S+ \(Status 503 without JSON.*\), .*\nyardmaster: timed out after 1 s\n$/;

@@ -52,7 +52,7 @@ it('colors parts of a drawn job, and resets each color', () => {
   ]);
 });
 
-it('draws the time that a job is scheduled for, with the date unless it is today', () => {
+it('draws when a scheduled job is due, with the date unless it is today', () => {
   const untilOf = (at: Date) =>
     drawn({ ...view, status: 'scheduled', progress: null, scheduledFor: at.toISOString() })[1];
   const today = new Date();
@@ -110,7 +110,7 @@ describe('viewAfter', () => {
     }, unseen('j'));
   const progress = { percent: 5, message: 'Begun' };
 
-  it('viewAfter copies the fields of each message', () => {
+  it('viewAfter adopts the fields of each message', () => {
     expect(known({ type: 'init', status: 'pending' })).toEqual({ ...unseen('j'), status: 'pending' });
     expect(known({ type: 'init', progress })).toEqual({ ...unseen('j'), progress });
     const running = { jobName: 'resize', status: 'running' };
@@ -144,7 +144,7 @@ describe('viewAfter', () => {
   });
 });
 
-it('a region redraws its lines in single writes, below lines that scroll away', () => {
+it('a region redraws its last lines in single writes, below lines that scroll away', () => {
   const writes: string[] = [];
   const terminal = { columns: 10, rows: 5, write: (text: string) => writes.push(text) };
   const region = new Region(terminal);

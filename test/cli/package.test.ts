@@ -61,5 +61,5 @@ it('the installed CLI works outside a clone: it shows the service, runs a job, a
 it.each(['fsck', 'fsck show job'])('the installed CLI prints where to run %s, which needs Redis', async (command) => {
   const [code, lines, err] = await installed(...command.split(' ')).end();
   expect([code, lines]).toEqual([2, []]);
-  expect(err).toContain('fsck works on Redis itself, so this package does not have it; run it where');
+  expect(err).toContain('fsck needs Redis, so this package does not include it; run it where');
 });

@@ -120,7 +120,7 @@ it.each([
   },
 );
 
-it('prints the sentence that a command returns to stderr', async () => {
+it('prints the sentence that a command returns to standard error', async () => {
   const { code, out, err } = await run(['watch', 'job'], {}, 9, 'because');
   expect([code, out, err]).toEqual([9, '', 'yardmaster: because\n']);
 });
@@ -286,8 +286,8 @@ it.each([
   ['{"a": tru}', 'unexpected character at line 1, column 10'],
   ['{"a": 1} x', 'unexpected character at line 1, column 10'],
   ['{"a": "b\nc"}', 'unexpected character at line 1, column 9'],
-  ['{"a": "b', 'it ends too early'],
-])('refuses the payload %j and shows where it is no longer JSON', async (payload, fault) => {
+  ['{"a": "b', 'unexpected end of input'],
+])('refuses the payload %j and shows where it stops being JSON', async (payload, fault) => {
   expect(await run(['create', 'a', payload], IN_SPACE)).toMatchObject({
     code: 2,
     err: `yardmaster: payload is not JSON: ${fault}\n`,

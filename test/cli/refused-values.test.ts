@@ -26,7 +26,7 @@ const inBody = (name: string, value: Buffer) =>
   Buffer.concat([Buffer.from(`{"name":"n","${name}":`), value, Buffer.from('}')]);
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-it.each(CORPUS)('%s is refused by the API and by every command that accepts it', async (what, value) => {
+it.each(CORPUS)('%s is refused by the API, and by every command that sends it', async (what, value) => {
   const spaceId = what.replaceAll(' ', '-');
   const job = await jobIn(service, 'running', spaceId);
   const path = `/spaces/${spaceId}/jobs`;

@@ -11,8 +11,8 @@ const service = withService();
 
 const here = (...args: string[]) => yardmasterHere(args, asAdmin(service)).end();
 
-it('shows and changes the settings of a space', async () => {
-  expect(await here('settings', 'cli-set')).toEqual([0, ['nothing is set'], '']);
+it('shows the settings of a space, and changes them', async () => {
+  expect(await here('settings', 'cli-set')).toEqual([0, ['no settings'], '']);
   const retry = 'defaults.retry={"delaySeconds":[1,2]}';
   const set = ['maxPending=5', 'retention.deadSeconds=60', retry, 'anonymousStreams=false'];
   const lines = [
@@ -126,7 +126,7 @@ it('creates a working key, lists it, and revokes it', async () => {
   expect(await run(jobs)).toEqual([1, [], 'yardmaster: A valid API key is required\n']);
 });
 
-it('lists several pages of keys, says when there are more, and revokes one without the keys that it created', async () => {
+it('lists several pages of keys, reports when there are more, and revokes one without those created with it', async () => {
   const { id, key } = await service.key(['keys:manage', 'jobs:read'], { spaceId: 'many' });
   const body = { name: 'made', scopes: ['jobs:read'] };
   const made = await Promise.all(Array.from({ length: 104 }, () => service.call('POST', '/keys', { key, body })));
@@ -228,13 +228,13 @@ it('refuses an unknown scope of a key and names the field', async () => {
   expect([code, err]).toEqual([1, expect.stringMatching(/^yardmaster: scopes\[0\] must be one of jobs:create/)]);
 });
 
-it('does not retry the creation of a key with an unknown outcome, so that no second key is created', async () => {
+it('does not retry the creation of a key when its outcome is unknown', async () => {
   const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"x","code":"UNAVAILABLE"}'));
   const [code, , err] = await run(['keys', 'create', '--scope', 'jobs:read'], { YARDMASTER_URL: fake.url });
   expect([code, err, fake.requests]).toEqual([6, 'yardmaster: the service is unavailable: x\n', 1]);
 });
 
-it('info shows both versions and that the address and the key work', async () => {
+it('info shows both versions, and that the URL and the key work', async () => {
   const [code, lines, err] = await run(['info', '--space', 'shop']);
   expect([code, err]).toEqual([0, '']);
   expect(lines).toEqual([

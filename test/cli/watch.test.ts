@@ -71,7 +71,7 @@ it('watch prints every message as a line, and exits with 0 when the job complete
   expect(run.err()).toBe('');
 });
 
-it('watch prints the time that a job is scheduled for, and waits until it ends', async () => {
+it('watch prints when a scheduled job is due, and waits for its end', async () => {
   const { id } = await createJob(service, 'waits', { name: 'resize', delaySeconds: 3_600, unique: { key: 'k' } });
   const create = { name: 'resize', unique: { key: 'k', onConflict: 'replace' } };
   const scheduledFor = '2096-02-29T12:00:00.000Z';
@@ -476,7 +476,7 @@ it('watch does not reconnect before the service allows it', async () => {
     expect(new Set(run.out().match(/\[\?\d+[hl]/g))).toEqual(new Set(['[?7l', '[?7h']));
   });
 
-  it('watch on a terminal draws the time that a job is scheduled for, even if it was set earlier', async () => {
+  it('watch on a terminal draws when a scheduled job is due, even if the time was set before', async () => {
     const scheduledFor = new Date(2096, 1, 29, 7, 5, 9).toISOString();
     const run = onTerminal(await jobIn(service, 'scheduled', 'later', { delaySeconds: undefined, scheduledFor }));
     await run.shows('until 2096-02-29 07:05:09');

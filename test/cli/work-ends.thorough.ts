@@ -9,7 +9,7 @@ import { endAll, hasTerminals, type ProcessRun, yardmasterOnTerminal } from './y
 const service = withService();
 afterEach(endAll);
 
-/** A program that survives the end of its terminal and its outputs, and so does a process that it starts. */
+/** A program that survives the loss of its terminal and outputs, with a child process that does the same. */
 const LOOP = 'while :; do echo working >&2; sleep 0.1; done';
 const PROGRAM = `trap '' HUP PIPE; (${LOOP}) & echo "child $! pid $$" >&2; ${LOOP}`;
 

@@ -124,7 +124,7 @@ it('work ends programs immediately and releases their jobs on the second signal'
   for (const id of ids) expect(await whenIn(service, 'pending', id)).toMatchObject({ attemptNumber: 0 });
 });
 
-it('work exits while idle, and its poll claims no job', async () => {
+it('work exits while idle, and its poll claims no more jobs', async () => {
   const worker = startWorker(service, { spaceId: 'work-idle', script: 'echo 1' });
   const { id } = await createJob(service, 'work-idle');
   await whenIn(service, 'completed', id);

@@ -53,8 +53,8 @@ it.each([
   ['letters', 'a', 'application/json'],
   ['NULs', '\0', 'application/json'],
   ['line feeds', '\n', 'application/x-ndjson'],
-])('refuses gzip with 200 MB of %s as logs without using much memory', async (_, byte, type) => {
-  await expectRefused(await bomb(byte, type), 413, 'body must be at most 5242880 bytes inflated');
+])('refuses gzip of 200 MB of %s as logs with little memory', async (_, byte, type) => {
+  await expectRefused(await bomb(byte, type), 413, 'body must be at most 5242880 bytes decompressed');
 });
 
 const BYTES = 5_242_000;

@@ -29,8 +29,8 @@ const running = {
 const message = (fields: object) =>
   ({ jobId: 'j', jobName: 'resize', data: null, timestamp: '2026-01-31T09:30:09.000Z', ...fields }) as EventMessage;
 
-it('completes a row with its result and time', () => {
-  const changed = applyMessage(ran, message({ type: 'completed', status: 'completed', data: { width: 320 } }));
+it('completes a job with its result and time', () => {
+  const changed = applyMessage(running, message({ type: 'completed', status: 'completed', data: { width: 320 } }));
   const timestamp = '2026-01-31T09:30:09.000Z';
   expect(changed).toEqual({
     ...running,
@@ -45,33 +45,33 @@ it('shows the error of a failed attempt, and no worker', () => {
   });
 });
 
-it('counts an attempt of a row when it is acked', () => {
-  const delivered = { ...ran, status: 'delivered' as const, startedAt: null };
+it('counts an attempt when the job is acked', () => {
+  const delivered = { ...running, status: 'delivered' as const, startedAt: null };
   const acked = applyMessage(delivered, message({ type: 'acked', status: 'running' }));
   expect(acked).toMatchObject({ status: 'running', attemptNumber: 2, startedAt: '2026-01-31T09:30:09.000Z' });
 });
 
-it('removes the time to start when a row is rescheduled to now', () => {
-  const scheduled = { ...ran, status: 'scheduled' as const, scheduledFor: '2026-01-31T10:00:00.000Z' };
+it('clears the due time when a job is rescheduled to now', () => {
+  const scheduled = { ...running, status: 'scheduled' as const, scheduledFor: '2026-01-31T10:00:00.000Z' };
   const data = { scheduledFor: null };
   const changed = applyMessage(scheduled, message({ type: 'rescheduled', status: 'pending', data }));
   expect(changed.scheduledFor).toBeUndefined();
 });
 
-it('resets attempts and progress of a row after a requeue', () => {
-  const dead = { ...ran, status: 'dead' as const, error: 'disk full', attemptNumber: 4 };
+it('resets attempts and progress after a requeue', () => {
+  const dead = { ...running, status: 'dead' as const, error: 'disk full', attemptNumber: 4 };
   const requeued = applyMessage(dead, message({ type: 'requeued', status: 'pending' }));
   expect(requeued).toMatchObject({ status: 'pending', attemptNumber: 0, startedAt: null });
   expect(requeued.error).toBeUndefined();
 });
 
-it('ignores an event that the list of jobs already contains', () => {
+it('ignores an event that the list of jobs already reflects', () => {
   const old = message({ type: 'progress', status: 'running', timestamp: '2026-01-31T09:30:04.999Z' });
   expect(applyMessage(running, old)).toBe(running);
 });
 
-it('ignores appended logs, which do not change a row', () => {
-  expect(applyMessage(ran, message({ type: 'logs_appended', status: 'running' }))).toBe(ran);
+it('ignores appended logs, which do not change the job', () => {
+  expect(applyMessage(running, message({ type: 'logs_appended', status: 'running' }))).toBe(running);
 });
 
 it('counts an ack only once if the list of jobs already reflects it', () => {
@@ -79,7 +79,7 @@ it('counts an ack only once if the list of jobs already reflects it', () => {
   expect(applyMessage({ ...running, updatedAt: running.startedAt as string }, acked).attemptNumber).toBe(1);
 });
 
-it('uncounts the attempt of a released row, and shows when it becomes claimable', () => {
+it('does not count the attempt of a released job, and shows when it is due', () => {
   const scheduledFor = '2026-01-31T10:00:00.000Z';
   const released = message({ type: 'released', status: 'scheduled', data: { reason: null, scheduledFor } });
   expect(applyMessage(running, released)).toMatchObject({ attemptNumber: 0, startedAt: null, scheduledFor });
@@ -91,7 +91,7 @@ const history = (...types: HistoryEvent['type'][]): HistoryEvent[] =>
 
 const at = (second: number) => `2026-01-31T09:30:0${second}.000Z`;
 
-/** Format a period as `running 2: 3–5 completed`. */
+/** Format periods as `running 2: 3–5 completed`. */
 const shown = (events: HistoryEvent[]) =>
   stretchesOf(events).map(
     ({ kind, attempt, from, to, end }) => `${kind} ${attempt}: ${from.slice(18, 19)}–${to?.slice(18, 19) ?? ''} ${end}`,
@@ -136,7 +136,7 @@ it('counts attempts from 1 after a requeue, and omits the time before it', () =>
   ]);
 });
 
-it('shows progress reports and checkpoints on their attempt', () => {
+it('marks progress reports and checkpoints on their attempt', () => {
   const events = history('created', 'delivered', 'acked', 'progress', 'checkpoint', 'completed');
   expect(stretchesOf(events).map(({ ticks }) => ticks)).toEqual([
     [],

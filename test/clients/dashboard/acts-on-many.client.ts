@@ -10,7 +10,7 @@ import { withDashboards } from './with-dashboards.js';
 const service = withService();
 const open = withDashboards(service);
 
-/** Create a job of each given status, and return a function that reads their current statuses. */
+/** Create a job in each given status, and return a function that reads their current statuses. */
 async function jobsIn(spaceId: string, ...wanted: [Parameters<typeof jobIn>[1], object?][]) {
   const ids: string[] = [];
   for (const [status, fields] of wanted) ids.push(await jobIn(service, status, spaceId, { ...fields }));
@@ -45,7 +45,7 @@ it.each([
   expect(await statuses()).toEqual(after);
 });
 
-it('selects all jobs of the page, offers each action only for the jobs that it can change, and unselects all', async () => {
+it('selects all jobs on the page, offers each action for the jobs that it can change, and clears the selection', async () => {
   await jobsIn('many-all', ['dead'], ['pending'], ['running']);
   const dashboard = await open('#/spaces/many-all');
   await dashboard.click('Select all jobs on this page');
@@ -95,8 +95,8 @@ it('requeues all jobs that failed with the same error from the overview', async 
   expect(await statuses()).toEqual(['pending', 'pending', 'dead']);
 });
 
-it('requeues a group from the overview without a job that only mentions its error', async () => {
-  // Enough jobs that the page shows their group.
+it('requeues a group of the overview without a job that only mentions its error', async () => {
+  // Enough for the group to be among those that the page shows.
   const mentioning = { maxRetries: 0, payload: { note: 'cage locked' } };
   const others = Array(8).fill(['running', { maxRetries: 0 }]);
   const { ids, statuses } = await jobsIn('many-mention', ['running', mentioning], ...others);

@@ -38,7 +38,7 @@ it('shows a filter with several names and a time that the controls do not offer'
   expect(await dashboard.page.evaluate(chosen('created'))).toBe('last 5 h');
 });
 
-it('isolates each part of a filter in the dialog, so that right-to-left text does not move other parts', async () => {
+it('isolates each part of a filter in the dialog, so that right-to-left text does not move the others', async () => {
   const tag = '\u202eevil';
   await jobIn(service, 'pending', 'filters-direction', { tags: [tag], payload: { note: 'abc' } });
   const dashboard = await open(`#/spaces/filters-direction?q=abc&tag=${encodeURIComponent(tag)}`);

@@ -127,7 +127,7 @@ it.each([
   expect(await statusOf(id)).toBe('running');
 });
 
-it('a dialog that opens right after another one has closed stays open', async () => {
+it('keeps a dialog open that opens right after another one closed', async () => {
   const dashboard = await open('#/');
   await dashboard.press('Control+k');
   await dashboard.waitForDialog(/^Find/);
@@ -146,7 +146,7 @@ it('a dialog that opens right after another one has closed stays open', async ()
   await dashboard.waitForDialog(/^Keyboard shortcuts/);
 });
 
-it('j and k reach each row with a link in the lists of spaces and audit entries', async () => {
+it('j and k reach each row with a link in Spaces and Audit', async () => {
   for (const space of ['keyboard-a', 'keyboard-b', 'keyboard-c']) {
     await jobIn(service, 'dead', space);
     await jobIn(service, 'killed', space);

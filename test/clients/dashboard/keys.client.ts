@@ -9,7 +9,7 @@ const open = withDashboards(service);
 
 const selfOf = (key: string) => service.call('GET', '/keys/self', { key });
 
-it('creates a working key and shows it once', async () => {
+it('creates a key that works, and shows it once', async () => {
   const dashboard = await open('#/keys');
   await dashboard.click('New key…');
   await dashboard.fill('Name', 'ops');
@@ -45,7 +45,7 @@ it('rotates a key without an overlap, after which only the new secret works', as
   expect((await selfOf(key)).status).toBe(401);
 });
 
-it('stays signed in with the new secret after rotating its own key', async () => {
+it('stays signed in with the new secret after a user rotates their own key', async () => {
   const { key } = await service.key(['keys:manage', 'jobs:read'], { name: 'mine' });
   const dashboard = await open('#/keys', { key });
   await dashboard.click('Rotate… mine');
@@ -66,7 +66,7 @@ it('revokes a key in the dashboard', async () => {
   expect((await selfOf(key)).status).toBe(401);
 });
 
-it('shows older keys on another page, and optionally keeps the keys that a revoked key created', async () => {
+it('shows older keys on another page, and can keep the keys that were created with a revoked one', async () => {
   const { key, id } = await service.key(['keys:manage', 'jobs:read'], { name: 'maker', spaceId: 'paged' });
   const body = { name: 'made', scopes: ['jobs:read'] };
   const made = (await service.call('POST', '/keys', { key, body })).body;
@@ -87,7 +87,7 @@ it('shows older keys on another page, and optionally keeps the keys that a revok
   await dashboard.find('Rotate… test');
 });
 
-it('signs out after revoking its own key', async () => {
+it('signs out after a user revokes their own key', async () => {
   const { key } = await service.key(['keys:manage'], { name: 'own' });
   const dashboard = await open('#/keys', { key });
   await dashboard.click('Revoke… own');
@@ -105,7 +105,7 @@ it('shows the callback secret of a space', async () => {
   await dashboard.waitForNo(secretOf(MASTER, 'shop'));
 });
 
-it('shows actions taken in the dashboard in the audit', async () => {
+it('records actions of the dashboard in the audit log', async () => {
   const { key } = await service.key(['keys:manage', 'spaces:manage', 'jobs:read'], { name: 'auditor' });
   const dashboard = await open('#/spaces/audited/settings', { key });
   await dashboard.click('Pause space…');

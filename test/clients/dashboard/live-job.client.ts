@@ -58,7 +58,7 @@ it('shows attempts, progress, stages, checkpoint and result of a job live', asyn
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(2)', types);
 });
 
-it('shows all of a long history and appends new events', async () => {
+it('shows all of a long history, and appends new events', async () => {
   const { id } = await createJob(service, SPACE);
   for (const verb of ['claim', 'ack']) await step(service, id, verb);
   for (let n = 4; n <= 230; n++) await step(service, id, 'event', n);
@@ -120,7 +120,7 @@ it('filters the logs of a job by level and by text', async () => {
   await until(async () => (await logsOf(dashboard)).join() === 'entry 5,entry 50');
 });
 
-it('loads older log entries of a job, each once and in order', async () => {
+it('loads older log entries of a job once and in order', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');
   await log(id, 1, 100);

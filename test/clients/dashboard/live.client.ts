@@ -14,7 +14,7 @@ const STATUS = 'tbody td:nth-child(4)';
 const shownIds = (dashboard: Dashboard): Promise<string[]> =>
   dashboard.page.evaluate(`[...document.querySelectorAll('tbody a.id')].map(({ title }) => title)`);
 
-it('the counts of a space are loaded only when its row is visible', async () => {
+it('loads the counts of a space only while its row is visible', async () => {
   const spaces = Array.from({ length: 40 }, (_, n) => `zz-live-row-${10 + n}`);
   await Promise.all(spaces.map((space) => createJob(service, space)));
   const dashboard = await open();
@@ -51,7 +51,7 @@ it('updates rows and counts of a space in place while a worker runs jobs', async
   expect(await shownIds(dashboard)).toEqual([id, other]);
 });
 
-it('new jobs wait behind a button so that no row moves', async () => {
+it('holds new jobs behind a button, so that no row moves', async () => {
   const { id: first } = await createJob(service, 'live-new');
   const dashboard = await open('#/spaces/live-new');
   await dashboard.waitForTexts(STATUS, ['pending']);
@@ -140,7 +140,7 @@ describe('paused updates', () => {
     expect(dashboard.seen.requests.slice(before)).toEqual([]);
   });
 
-  it('the list catches up when paused updates are resumed', async () => {
+  it('catches up when paused updates resume', async () => {
     const id = await jobIn(service, 'running', 'live-catch-up');
     const dashboard = await open('#/spaces/live-catch-up');
     await dashboard.waitForTexts(STATUS, ['running']);

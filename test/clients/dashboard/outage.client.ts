@@ -23,7 +23,7 @@ const failing = (calls: RegExp) => `
 const BEGIN = `sessionStorage.setItem('away', '')`;
 const END = `sessionStorage.removeItem('away')`;
 
-it('loads the logs of an ended job once a failure is over', async () => {
+it('loads the log of an ended job after a failure', async () => {
   const id = await jobIn(service, 'running', 'outage-logs');
   await step(service, id, 'logs', { logs: [{ level: 'info', message: 'an entry' }] });
   await step(service, id, 'complete');
@@ -63,7 +63,7 @@ it('stays signed in with the key of the tab when the service is back after a rel
   expect(await dashboard.hash()).toBe('#/spaces/outage-reload');
 });
 
-it('reports that a key is invalid if it contains a character that no key contains', async () => {
+it('rejects a key with an invalid character', async () => {
   const dashboard = await open('', { key: null });
   await dashboard.fill('API key', `${ADMIN_KEY}\u200b`);
   await dashboard.click('Sign in');

@@ -32,10 +32,10 @@ describe('with a key that has only jobs:read', () => {
   const OF_JOBS = ['Export all matching jobs'];
   const OF_JOB = ['Share progress…', 'Copy ID'];
 
-  it('no screen shows a key with only jobs:read a button that changes something', async () => {
+  it('shows no button that changes anything to a key with only jobs:read', async () => {
     const { key } = await service.key(['jobs:read'], { name: 'viewer' });
     const dashboard = await open('', { key });
-    /** Go to a place and return the names of its buttons, without those of the frame. */
+    /** Open a page, and return the names of its buttons, except for those of the frame. */
     const buttonsAt = async (hash: string, shown: string | RegExp) => {
       await dashboard.go(hash);
       await dashboard.waitFor(shown);
@@ -59,7 +59,7 @@ describe('with a key that has only jobs:read', () => {
     });
   });
 
-  it('no link leads a key with only jobs:read to settings, keys or the audit', async () => {
+  it('shows no link to settings, keys or the audit log to a key with only jobs:read', async () => {
     const { key } = await service.key(['jobs:read']);
     const dashboard = await open(`#/spaces/${SPACE}`, { key });
     await dashboard.find('Operations');
@@ -89,7 +89,7 @@ describe('with a key that has only jobs:read', () => {
   });
 });
 
-it('the dashboard shows a key bound to one space only that space', async () => {
+it('shows only one space to a key that is bound to it', async () => {
   const { key } = await service.key(['jobs:read', 'jobs:manage'], { spaceId: SPACE });
   const dashboard = await open('', { key });
   await dashboard.waitFor(/failed with/); // The last part of the page to load.
@@ -120,7 +120,7 @@ it.each([
   expect(await dashboard.page.evaluate('sessionStorage.length')).toBe(0);
 });
 
-it('does not show the open dialog of a revoked key to the next person who signs in', async () => {
+it('does not show an open dialog to the next user who signs in', async () => {
   const { id, key } = await service.key(['keys:manage', 'jobs:read'], { name: 'leaver' });
   const dashboard = await open(`#/jobs/${ids.running}`, { key });
   await dashboard.click('Share progress…');

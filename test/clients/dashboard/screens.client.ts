@@ -80,7 +80,7 @@ async function show({ hash, shown, isGuest, isEmpty }: Screen): Promise<Dashboar
   return dashboard;
 }
 
-it.each(Object.entries(SCREENS))('the screen of %s is accessible and unchanged after a reload', async (_, screen) => {
+it.each(Object.entries(SCREENS))('the screen of %s is accessible, and the same after a reload', async (_, screen) => {
   const dashboard = await show(screen);
   await expectAccessible(dashboard);
   // Counts appear later than their links.

@@ -33,7 +33,7 @@ it('shares a link that shows only the live progress of a job', async () => {
   expect(guest.seen.requests.filter((request) => /^(GET|POST|ws).*\/api\/v1\/(?!realtime)/.test(request))).toEqual([]);
 });
 
-it('a shared link explains why it shows nothing: a different job, an invalid token, a deleted job', async () => {
+it('explains why a shared link shows nothing: another job, a broken token, a deleted job', async () => {
   const shared = await jobIn(service, 'completed', 'share');
   const other = await jobIn(service, 'running', 'share');
   await step(service, other, 'progress', { percent: 30, message: 'of the other job' });
@@ -50,7 +50,7 @@ it('a shared link explains why it shows nothing: a different job, an invalid tok
   await saidOf(`#/progress/${shared}?token=${token}`, 'This job no longer exists.');
 });
 
-it('redelivers the callback of a job from the dashboard', async () => {
+it('resends the callback of a job from the dashboard', async () => {
   const callbackUrl = receiver.script('/again', (response) => response.writeHead(204).end());
   const id = await jobIn(service, 'completed', 'share', { callbackUrl });
   await until(() => receiver.requestsTo('/again').length === 1);
