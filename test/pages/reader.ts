@@ -105,7 +105,7 @@ export class Reader {
   }
 }
 
-/** Put a redis-server and the redis-cli beside it into a folder. */
+/** Put a redis-server and its redis-cli into a folder. */
 async function installRedis(folder: string): Promise<void> {
   const { command, args } = await findRedisServer(join(ROOT, '.cache/redis'), () => undefined);
   const server = [command, ...args].join(' ');

@@ -37,7 +37,7 @@ interface ListRules {
   error: string;
   /** Maximum number of entries. Default: no limit. */
   max?: number;
-  /** Text that stands for an empty list. Default: none. */
+  /** Text that means an empty list. Default: none. */
   empty?: string;
 }
 

@@ -173,7 +173,7 @@ export const VARIABLES = {
   ),
   STREAMS_PER_SPACE: row(
     '20000',
-    'Maximum number of streams opened with the API keys of a space, in each process',
+    'Maximum number of streams opened with API keys bound to a space, in each process',
     integer(0, 1_000_000),
   ),
   STREAMS_PER_JOB: row(

@@ -8,7 +8,7 @@ import type { ServerContext } from './server-context.js';
 /** Variables that an HTTP service reads. `runApp` reads the last one. */
 export const HTTP_SERVICE_VARIABLES = ['PORT', 'HOST', 'KEEP_ALIVE_SECONDS', 'SHUTDOWN_SECONDS'] as const;
 
-/** Work that a process does besides serving requests. It is started once Redis is reachable. */
+/** Work that a process does in addition to serving requests. It is started once Redis is reachable. */
 export interface Background extends Service {
   /** Return whether the work gets done; if not, the process should be restarted. */
   isLive(): boolean;

@@ -89,7 +89,7 @@ const serverOf = (protocol: 'ws' | 'wss') => ({
 
 const TOKEN: JsonSchema = { type: 'string', description: 'A stream token or an API key, if not sent in a header' };
 
-/** Query parameters of a space stream besides the token. */
+/** Query parameters of a space stream in addition to the token. */
 const FILTERS: Record<string, JsonSchema> = {
   name: { type: 'string', description: 'Only events of jobs with this name; may be repeated' },
   type: { type: 'string', enum: spaceStreamType.options, description: 'Only events of this type; may be repeated' },

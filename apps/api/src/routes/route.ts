@@ -56,7 +56,7 @@ export interface Row<B, A> {
   description?: string;
   /** Reads the query or the body. Without it, neither is read. */
   input?: Input<B>;
-  /** Request header that the handler needs, besides the API key. */
+  /** Request header that the handler needs in addition to the API key. */
   header?: HeaderName;
   /** How the call is admitted to Redis; may depend on its input. Default `normal`. */
   slot?: Slot | ((input: B) => Slot);

@@ -41,7 +41,7 @@ export class SpaceWakeChannel extends WakeChannel {
   }
 
   /**
-   * Return whether a poll for these names would, as far as this process knows, find nothing: others already wait for the
+   * Return whether a poll for these names would find nothing, from what this process knows: others already wait for the
    * same names, and every message has had its poll.
    */
   isEmptyFor(names: readonly string[]): boolean {

@@ -77,7 +77,7 @@ export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: h
   const lookup: LookupFunction = (hostname, { all, family }, callback) => {
     resolve(hostname).then(
       (addresses) => {
-        const wanted = Number(String(family ?? 0).replace('IPv', '')); // 0 stands for both families.
+        const wanted = Number(String(family ?? 0).replace('IPv', '')); // 0 means both families.
         const found = addresses.filter((each) => wanted === 0 || each.family === wanted);
         const [first] = found;
         if (first === undefined) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');

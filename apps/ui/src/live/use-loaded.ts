@@ -9,7 +9,7 @@ export const actionCount = signal(0);
 export const RETRY_MS = 3000;
 
 interface Loaded<T> {
-  /** The loaded value; null until the first response, also after the key changes. */
+  /** The loaded value; null until the first response for the current key. */
   value: Signal<T | null>;
   /** Error of the latest load; null if it succeeded. */
   error: Signal<Error | null>;

@@ -80,7 +80,7 @@ export const spaceList = z
   .meta({ id: 'SpaceList' });
 export type SpaceList = z.output<typeof spaceList>;
 
-/** Name that stands for all names beyond the first 100 of a history. */
+/** Name used for all names beyond the first 100 of a history. */
 export const OTHER_NAMES = '*';
 
 /** Seconds from one point of a history to the next. */

@@ -12,7 +12,7 @@ type InProgressScope = 'with data' | 'without data' | 'withheld';
 type NotSent = 'created' | 'callback_sent' | 'callback_failed';
 
 /**
- * Every type of message that a job stream sends besides `init`. A type without a row here, such as one recorded by a
+ * Every type of message that a job stream sends, except `init`. A type without a row here, such as one recorded by a
  * newer release, is never sent.
  *
  * @see docs/streams.md#messages

@@ -2,7 +2,7 @@
 -- ARGV space cursor most
 -- REPLY OK ids[] stored?[] usedAt?[]
 --
--- List API keys of a space, newest first, after a cursor.
+-- List the API keys bound to a space, newest first, after a cursor.
 --   space    empty for the keys of all spaces
 --   cursor   ID of the last key of the previous page; empty for the first page
 --   most     maximum number of keys

@@ -11,7 +11,7 @@
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 
--- Check the size first, so that no large field is copied in vain.
+-- Check the size first, so that no large field is copied for nothing.
 local left = budget - redis.call('MEMORY', 'USAGE', job.key, 'SAMPLES', '0')
 local first, firstSeq, length, implied = placeInHistory(job, fromSeq)
 local over = math.min(length, first + tonumber(portion))

@@ -3,7 +3,7 @@
 -- REPLY OK wasDue:number
 --
 -- Recount the bytes of one space, one step at a time: measure its next jobs, so that its sum becomes correct whatever was wrong
--- before. The space is the one of this partition that has waited longest. A job that another script measures in the meantime also
+-- before. The space is the partition's space that has waited longest. A job that another script measures in the meantime also
 -- counts in the new sum. See lua/bytes.
 --   limit    maximum number of jobs; fewer when they are large
 --   wasDue   1 if a step was done
