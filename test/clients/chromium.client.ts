@@ -69,10 +69,10 @@ it('the documented page shows a job from its creation to its end', async () => {
 
   await run(id);
   await progress(id, 40.5, 'Resizing', { decode: { percent: 100 }, scale: { percent: 12, message: 'row 7' } });
-  await untilShown(page, ['Resizing', '40 %', 'decode', '100 %', 'scale: row 7', '12 %'], 0.405);
+  await untilShown(page, ['Resizing', '40%', 'decode', '100%', 'scale: row 7', '12%'], 0.405);
 
   await site.call('POST', `/jobs/${id}/complete`, { result: { secret: 'not for everybody' } });
-  await untilShown(page, ['Done', '100 %'], 1);
+  await untilShown(page, ['Done', '100%'], 1);
 });
 
 it('the documented page shows messages from workers as plain text', async () => {
@@ -81,7 +81,7 @@ it('the documented page shows messages from workers as plain text', async () => 
   const page = await watch(id);
   const markup = '<img src=x onerror="document.title = `run`">';
   await progress(id, 1, markup, { [markup]: { percent: 1, message: markup } });
-  await untilShown(page, [markup, '1 %', `${markup}: ${markup}`, '1 %'], 0.01);
+  await untilShown(page, [markup, '1%', `${markup}: ${markup}`, '1%'], 0.01);
   expect(await page.evaluate('[document.images.length, document.title]')).toEqual([0, 'Progress']);
 });
 
@@ -89,9 +89,9 @@ it('the documented page shows the latest progress and the outcome of a job even 
   const id = await site.job();
   await run(id);
   await progress(id, 70, 'Nearly there');
-  await untilShown(await watch(id), ['Nearly there', '70 %'], 0.7);
+  await untilShown(await watch(id), ['Nearly there', '70%'], 0.7);
   await site.call('POST', `/jobs/${id}/complete`);
-  await untilShown(await watch(id), ['Done', '100 %'], 1);
+  await untilShown(await watch(id), ['Done', '100%'], 1);
 });
 
 it('the documented page reconnects after an outage of the gateway and nginx, and shows the missed events', async () => {
@@ -99,23 +99,23 @@ it('the documented page reconnects after an outage of the gateway and nginx, and
   await run(id);
   await progress(id, 10, 'Begun');
   const page = await watch(id);
-  await untilShown(page, ['Begun', '10 %'], 0.1);
+  await untilShown(page, ['Begun', '10%'], 0.1);
 
   await site.haltGateway();
-  await untilShown(page, ['Begun', '10 %', 'Connecting again …'], 0.1);
+  await untilShown(page, ['Begun', '10%', 'Reconnecting…'], 0.1);
   await progress(id, 20, 'Without a gateway');
   await site.startGateway();
-  await untilShown(page, ['Without a gateway', '20 %'], 0.2);
+  await untilShown(page, ['Without a gateway', '20%'], 0.2);
 
   await site.nginx.halt();
-  await untilShown(page, ['Without a gateway', '20 %', 'Connecting again …'], 0.2);
+  await untilShown(page, ['Without a gateway', '20%', 'Reconnecting…'], 0.2);
   await site.nginx.start();
-  await untilShown(page, ['Without a gateway', '20 %'], 0.2);
+  await untilShown(page, ['Without a gateway', '20%'], 0.2);
 
   await progress(id, 30, 'And on');
-  await untilShown(page, ['And on', '30 %'], 0.3);
+  await untilShown(page, ['And on', '30%'], 0.3);
   await site.call('POST', `/jobs/${id}/complete`);
-  await untilShown(page, ['Done', '100 %'], 1);
+  await untilShown(page, ['Done', '100%'], 1);
 });
 
 it('the documented page shows that a job has ended if its stream does not say how, and does not reconnect', async () => {
@@ -132,7 +132,7 @@ it('the documented page shows that a job has ended if its stream does not say ho
   });
   await once(gateway, 'listening');
   const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
-  await untilShown(await watch('job', url), ['On the way', '30 %', 'This job has ended.'], 0.3);
+  await untilShown(await watch('job', url), ['On the way', '30%', 'This job has ended.'], 0.3);
   gateway.close();
 });
 

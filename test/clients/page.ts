@@ -9,7 +9,7 @@ const documented = /^```html\n([\s\S]+?)^```$/m.exec(
   readFileSync(fileURLToPath(new URL('../../docs/progress-page.md', import.meta.url)), 'utf8'),
 )?.[1] as string;
 
-const EXAMPLE = 'ws://127.0.0.1:8080/api/v1/realtime/JOB_ID?token=STREAM_TOKEN';
+const EXAMPLE = 'ws://127.0.0.1:8080/api/v1/realtime/JOB_ID';
 
 export interface PageServer {
   /** Address of the page that watches a stream, e.g. `ws://127.0.0.1:1234/api/v1/realtime/…`. */
