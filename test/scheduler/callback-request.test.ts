@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = readFileSync(`${root}docs/callbacks.md`, 'utf8');
-const MASTER = /master secret \(here\s`(whsec_\S+)`/.exec(docs)?.[1] as string;
+const MASTER = /master secret\s`(whsec_\S+)`/.exec(docs)?.[1] as string;
 const OTHER = masterOf('b');
 /** Secrets of the space to which the jobs belong. */
 const [SECRET, OTHER_SECRET] = [MASTER, OTHER].map((master) => secretOf(master, 'requests')) as [string, string];
