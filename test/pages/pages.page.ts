@@ -17,11 +17,10 @@ const OF_DEVELOPERS = /^docs\/(performance|reliability)\/|^docs\/test-suites/;
 const KEY = 'npx yardmaster keys create --name old --scope jobs:read --space demo';
 /** What a page takes for granted. */
 const BEFORE: Record<string, string> = {
-  'docs/backup.md': 'mkdir -p /etc/yardmaster; cp .data/admin-key /etc/yardmaster/',
-  'docs/redis.md':
-    "redis-cli ACL SETUSER yardmaster on '>password' '~*' '&*' +@all; REVOKED_KEY=$(npx yardmaster keys create --name old --scope jobs:read --space demo)",
-  'docs/troubleshooting.md':
-    'LEAKED_KEY=$(npx yardmaster keys create --name leaked --scope jobs:read --space demo) OLD_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw; mkdir -p /etc/yardmaster',
+  'docs/backup.md': `REVOKED_KEY=$(${KEY})`,
+  'docs/deploy.md': 'mkdir -p /etc/yardmaster; cp .data/admin-key /etc/yardmaster/',
+  'docs/redis.md': `REVOKED_KEY=$(${KEY}); redis-cli ACL SETUSER yardmaster on '>password' '~*' '&*' +@all`,
+  'docs/troubleshooting.md': `LEAKED_KEY=$(${KEY}); OLD_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw; mkdir -p /etc/yardmaster`,
 };
 const WITH_KEY = 'YARDMASTER_URL=http://127.0.0.1:8080 YARDMASTER_API_KEY=$(cat .data/admin-key)';
 
