@@ -50,7 +50,7 @@ it('shows the configured limits in the OpenAPI document, which is otherwise the 
   const { paths, info } = own.body;
   expect(paths['/api/v1/spaces/{spaceId}/jobs'].post.requestBody.description).toContain('54321 bytes');
   expect(paths['/api/v1/jobs/{jobId}/logs'].post.requestBody.description).toContain('77 entries');
-  expect(info.description).toContain('| 12 s |');
+  expect(info.description).toContain('| 12 seconds |');
   // Compared in parts, so that a failure shows only what differs.
   const withoutNumbers = ({ text }: HttpResponse) => text.replace(/\d+/g, '#').split(',');
   expect(withoutNumbers(own)).toEqual(withoutNumbers(usual));

@@ -177,7 +177,7 @@ it('finds jobs by tag, text and time of creation, oldest first', async () => {
 it.each([
   [['--all', '--limit', '5'], 2, 'yardmaster: --all and --limit cannot be combined\n'],
   [['--query', ''], 1, 'yardmaster: --query must be 1 to 500 characters\n'],
-  [['--name', 'a', '--offset', '5'], 1, 'yardmaster: offset must not be given together with cursor, order'],
+  [['--name', 'a', '--offset', '5'], 1, 'yardmaster: offset cannot be combined with cursor, order or a fi'],
   [['--tag', ''], 1, 'yardmaster: tag must be 1 to 64 characters\n'],
 ])('refuses the options %j of jobs', async (args, code, err) => {
   const [exit, , text] = await here('jobs-refused', 'jobs', ...args).end();

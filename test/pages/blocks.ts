@@ -27,6 +27,7 @@ export function blocksOf(page: string): Block[] {
 /** The pages that a reader follows in a clone. */
 export const PAGES = [
   'README.md',
+  ...['typescript', 'python', 'go'].map((sdk) => `sdk/${sdk}/README.md`),
   ...readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md') && !file.startsWith('decisions/'))
     .map((file) => `docs/${file}`),

@@ -10,7 +10,7 @@ import { Reader } from './reader.js';
 for (const [program, debianPackage] of Object.entries({ curl: 'curl', jq: 'jq', ip: 'iproute2', script: 'bsdutils' }))
   installed(program, debianPackage);
 
-const ELSEWHERE = /\b(kubectl|helm|docker|cosign|sudo|systemctl|chronyc|npm (ci|install|audit)|pip install|go get)\b/;
+const ELSEWHERE = /\b(kubectl|helm|docker|cosign|sudo|systemctl|chronyc|npm (ci|install|audit)|pip install|go get|go mod init)\b/;
 /** Pages whose commands are the suites and the benches themselves. */
 const OF_DEVELOPERS = /^docs\/(performance|reliability)\/|^docs\/test-suites/;
 
