@@ -7,16 +7,18 @@ import { Reader } from './reader.js';
 // Each page is followed from top to bottom. Every command must succeed and every program must run. Commands for a container engine
 // or a Kubernetes run in the suites `image` and `kubernetes`, and those that install packages in `sdk` and `release`.
 
-for (const [program, debianPackage] of Object.entries({ curl: 'curl', jq: 'jq', ip: 'iproute2', script: 'bsdutils' }))
+for (const [program, debianPackage] of Object.entries({ jq: 'jq', ip: 'iproute2', script: 'bsdutils' }))
   installed(program, debianPackage);
 
-const ELSEWHERE = /\b(kubectl|helm|docker|cosign|sudo|systemctl|chronyc|npm (ci|install|audit)|pip install|go get|go mod init)\b/;
+const ELSEWHERE =
+  /\b(kubectl|helm|docker|cosign|sudo|systemctl|chronyc|npm (ci|install|audit)|pip install|go get|go mod init)\b/;
 /** Pages whose commands are the suites and the benches themselves. */
-const OF_DEVELOPERS = /^docs\/(performance|reliability)\/|^docs\/test-suites/;
+const OF_DEVELOPERS = /^docs\/(performance|reliability)\/|^docs\/(test-suites|releasing|extending)/;
 
 const KEY = 'npx yardmaster keys create --name old --scope jobs:read --space demo';
 /** What a page takes for granted. */
 const BEFORE: Record<string, string> = {
+  'sdk/typescript/README.md': 'cp examples/worker.mjs .',
   'docs/backup.md': `REVOKED_KEY=$(${KEY})`,
   'docs/deploy.md': 'mkdir -p /etc/yardmaster; cp .data/admin-key /etc/yardmaster/',
   'docs/redis.md': `REVOKED_KEY=$(${KEY}); redis-cli ACL SETUSER yardmaster on '>password' '~*' '&*' +@all`,
@@ -44,7 +46,7 @@ const STARTS = /(?:^|\s)npm start(?: &)?$|npx yardmaster dev\b/m;
 const CONTINUES =
   /(wscat\b.*|curl -N .*|redis-cli --latency|npm run topology|watch "?\$JOB"?|--follow.*|\}\)\.listen\(\d+\)'|node examples\/worker.mjs)\n$/;
 /** Programs that continue until Ctrl-C. */
-const SERVES = /\.run\(|[Ww]orker\.Run\(|\.listen\(|for \(;;\)|; ; \)/;
+const SERVES = /\.run\(|client\.watch\(|[Ww]orker\.Run\(|\.listen\(|for \(;;\)|; ; \)/;
 /** Blocks that wait for the end of a job, for which a worker must run. */
 const AWAITS = /\.result\(|Result\(|\.watch\(|--wait \d{2}/;
 

@@ -20,7 +20,10 @@ const LANGUAGES: Record<string, (name: string, code: string) => Program | null> 
   python: (name, code) => ({ files: { [`${name}.py`]: code }, command: `python ${name}.py` }),
   go: (name, code) =>
     code.startsWith('package main')
-      ? { files: { [`${name}/main.go`]: code, [`${name}/go.mod`]: GO_MOD }, command: `(cd ${name} && go run .)` }
+      ? {
+          files: { [`${name}/main.go`]: code, [`${name}/go.mod`]: GO_MOD },
+          command: `(cd ${name} && go build -o ../${name}.bin .) && ./${name}.bin`,
+        }
       : null,
 };
 

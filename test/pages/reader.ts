@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRedisServer } from '@yardmaster/redis';
+import { installed } from '../support/installed.js';
 import { until } from '../support/until.js';
 import { ROOT } from './blocks.js';
 import { type Machine, openTerminal, startMachine, type Terminal } from './terminal.js';
@@ -22,8 +23,10 @@ export class Reader {
    */
   static async start(refused: string[]): Promise<Reader> {
     const home = mkdtempSync(join(tmpdir(), 'yardmaster-page-'));
-    writeFileSync(join(home, '.curlrc'), 'fail-with-body\nshow-error\n');
-    await installRedis(join(home, 'bin'));
+    const bin = join(home, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'curl'), CURL, { mode: 0o755 });
+    await installRedis(bin);
     return new Reader(await startMachine(ROOT, home), refused);
   }
 
@@ -36,7 +39,7 @@ export class Reader {
 
   #openTerminal(): Terminal {
     const terminal = openTerminal(this.machine, {
-      PATH: `${ROOT}.cache/sdk/python/bin:${process.env.PATH}:${this.machine.home}/bin`,
+      PATH: `${this.machine.home}/bin:${ROOT}.cache/sdk/python/bin:${process.env.PATH}`,
       PYTHONPATH: `${this.machine.clone}/sdk/python/src`,
       GOPROXY: 'off',
       GOCACHE: join(ROOT, '.cache/go-build'),
@@ -68,7 +71,7 @@ export class Reader {
     await this.#service?.interrupt();
     await until(() => !this.machine.runs('scripts/start.mjs')); // npm may end before it.
     const terminal = await this.#begin(command);
-    const isReady = () => terminal.isIdle() || /is ready|"msg":"ready"/.test(terminal.screen());
+    const isReady = () => terminal.failures().length > 0 || /is ready|"msg":"ready"/.test(terminal.screen());
     await until(isReady).catch(() => this.#report(at, ['is not ready'], terminal));
     this.#report(at, terminal.failures(), terminal);
     this.#service = terminal;
@@ -105,11 +108,17 @@ export class Reader {
   }
 }
 
+/** The curl of the system, which also fails when a call is refused, unless its options already say so. */
+const CURL = `#!/bin/bash
+fails=' (-[a-zA-Z]*f[a-zA-Z]*|--fail[a-z-]*) '
+[[ " $* " =~ $fails ]] || set -- --fail-with-body --show-error "$@"
+exec ${installed('curl', 'curl')} "$@"
+`;
+
 /** Put a redis-server and its redis-cli into a folder. */
 async function installRedis(folder: string): Promise<void> {
   const { command, args } = await findRedisServer(join(ROOT, '.cache/redis'), () => undefined);
   const server = [command, ...args].join(' ');
-  mkdirSync(folder);
   for (const name of ['redis-server', 'redis-cli'])
     writeFileSync(join(folder, name), `#!/bin/sh\nexec ${server.replace(/redis-server$/, name)} "$@"\n`, {
       mode: 0o755,

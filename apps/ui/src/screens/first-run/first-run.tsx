@@ -135,10 +135,14 @@ function Command({ command, shown = command, label }: CommandProps) {
 /** Show the command that sets the key in the shell. The key is masked until the user reveals it; the copy has it. */
 function KeyCommand() {
   const isShown = useSignal(false);
-  const line = `KEY=${quoted(keyText())}`;
+  const line = `export YARDMASTER_API_KEY=${quoted(keyText())}`;
   return (
     <>
-      <Command command={line} shown={isShown.value ? line : "KEY='••••••••'"} label="the line with your key" />
+      <Command
+        command={line}
+        shown={isShown.value ? line : "export YARDMASTER_API_KEY='••••••••'"}
+        label="the line with your key"
+      />
       <p class="buttons">
         <button type="button" onClick={() => (isShown.value = !isShown.value)}>
           {isShown.value ? 'Hide the key' : 'Show the key'}

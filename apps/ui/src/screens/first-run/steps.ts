@@ -89,7 +89,7 @@ export function stepsOf({ spaceId, jobId, deliveryToken }: StepOptions): Step[] 
 }
 
 function curl(path: string, body: object, token = ''): string {
-  const head = `curl -s "${urlOf(path).href}" \\\n  -H "x-api-key: $KEY" -H 'content-type: application/json'`;
+  const head = `curl -s "${urlOf(path).href}" \\\n  -H "x-api-key: $YARDMASTER_API_KEY" -H 'content-type: application/json'`;
   return `${head}${token} \\\n  -d ${quoted(JSON.stringify(body))}`;
 }
 
