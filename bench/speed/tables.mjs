@@ -110,7 +110,7 @@ const idleFleet = (results) =>
     who('1,000 workers that poll once a second'),
     micros('api'),
     micros('redis'),
-    figures('of a core, API', (row) => percent((row.api[0] * FLEET) / 1e6)),
+    figures('API, share of a core', (row) => percent((row.api[0] * FLEET) / 1e6)),
   ]);
 
 /** Create the table of ways to run a job: one call per step, or fewer. */
