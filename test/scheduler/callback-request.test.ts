@@ -333,7 +333,7 @@ describe('docs/callbacks.md', () => {
     const header = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(head as string)?.[1] as string;
     const at = new Date(Number(header('webhook-timestamp')) * 1000);
     const secret = secretOf(MASTER, JSON.parse(body).spaceId);
-    expect(docs.replaceAll(/\s+/g, ' ')).toContain(`of the space \`${JSON.parse(body).spaceId}\` is \`${secret}\``);
+    expect(docs.replaceAll(/\s+/g, ' ')).toContain(`of the space \`${JSON.parse(body).spaceId}\`, \`${secret}\``);
     expect(header('webhook-signature')).toBe(new Webhook(secret).sign(header('webhook-id'), at, body));
     expect(header('content-length')).toBe(String(Buffer.byteLength(body)));
     const { jobId, timestamp } = JSON.parse(body);
