@@ -33,7 +33,7 @@ spec:
         - name: redis
           image: redis:7.4-alpine
           imagePullPolicy: Never
-          args: [--protected-mode, 'no', --maxmemory-policy, noeviction, --user, yardmaster, 'on', '>password', '~*', '&*', '+@all']
+          args: [redis-server, --protected-mode, 'no', --maxmemory-policy, noeviction, --user, yardmaster, 'on', '>password', '~*', '&*', '+@all']
 ---
 apiVersion: v1
 kind: Service
@@ -66,6 +66,9 @@ withEngine('the pages on Kubernetes', () => {
   afterAll(() => rmSync(bin, { recursive: true }));
 
   it.each(BLOCKS.map((block) => [block.at, block.code]))('an operator can run the commands at %s', (_, code) => {
+    // Pods that another page has restarted may not have logs yet.
+    if (/ logs /.test(code))
+      bash('kubectl -n yardmaster rollout status deployment --selector app.kubernetes.io/instance=yardmaster');
     const { status, stdout, stderr } = bash(`set -e\n${code}`, `${REDIS_URL}\n`);
     expect(status === 0 ? '' : `${stdout}${stderr}`).toBe('');
   });
