@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A block of code of a page. */
+/** A code block on a page. */
 export interface Block {
   /** Where it is: `docs/retries.md:67`. */
   at: string;
   language: string;
   code: string;
-  /** Whether it is one of several languages, of which a reader chooses one. */
+  /** Whether the page shows it in several languages, of which a reader chooses one. */
   isChoice: boolean;
 }
 
-/** List the blocks of code of a page that a reader types or runs, in order. */
+/** List the code blocks on a page, in order. */
 export function blocksOf(page: string): Block[] {
   const text = readFileSync(ROOT + page, 'utf8');
   return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(({ 1: language = '', 2: code = '', index }) => ({
@@ -24,7 +24,7 @@ export function blocksOf(page: string): Block[] {
   }));
 }
 
-/** The pages that a reader follows in a clone. */
+/** The pages with code that a reader runs or types in a clone. */
 export const PAGES = [
   'README.md',
   ...['typescript', 'python', 'go'].map((sdk) => `sdk/${sdk}/README.md`),

@@ -4,19 +4,19 @@ import { type Block, blocksOf, PAGES } from './blocks.js';
 import { programOf } from './programs.js';
 import { Reader } from './reader.js';
 
-// Each page is followed from top to bottom. Every command must succeed and every program must run. Commands for a container engine
-// or a Kubernetes run in the suites `image` and `kubernetes`, and those that install packages in `sdk` and `release`.
+// Follow each page from top to bottom. Every command must succeed and every program must run. Commands for containers and
+// Kubernetes run in the suites `image` and `kubernetes` instead, and commands that install packages in `sdk` and `release`.
 
 for (const [program, debianPackage] of Object.entries({ jq: 'jq', ip: 'iproute2', script: 'bsdutils' }))
   installed(program, debianPackage);
 
 const ELSEWHERE =
   /\b(kubectl|helm|docker|cosign|sudo|systemctl|chronyc|npm (ci|install|audit)|pip install|go get|go mod init)\b/;
-/** Pages whose commands are the suites and the benches themselves. */
+/** Pages whose commands run these suites, or benches. */
 const OF_DEVELOPERS = /^docs\/(performance|reliability)\/|^docs\/(test-suites|releasing|extending)/;
 
 const KEY = 'npx yardmaster keys create --name old --scope jobs:read --space demo';
-/** What a page takes for granted. */
+/** Commands for what a page takes for granted. */
 const BEFORE: Record<string, string> = {
   'sdk/typescript/README.md': 'cp examples/worker.mjs .',
   'docs/backup.md': `REVOKED_KEY=$(${KEY})`,
@@ -26,13 +26,13 @@ const BEFORE: Record<string, string> = {
 };
 const WITH_KEY = 'YARDMASTER_URL=http://127.0.0.1:8080 YARDMASTER_API_KEY=$(cat .data/admin-key)';
 
-/** Commands that fail, as their page says: the page, and a part of the command or of its exit code. */
+/** Commands that are meant to fail: the page, and part of the command or its exit code. */
 const REFUSED: [page: string, failure: string][] = [
   ['docs/api/requests.md', 'timeoutSecond"'], // The page shows this refusal.
   ['docs/backup.md', 'redis-cli ping'], // It must fail once Redis is stopped.
-  ['docs/backup.md', 'grep master'], // This Redis is no cluster.
-  ['docs/migrate-emit.md', '$WRITER'], // A writer may not poll.
-  ['docs/redis.md', 'CLUSTER FAILOVER'], // This Redis is no cluster.
+  ['docs/backup.md', 'grep master'], // This Redis is not a cluster.
+  ['docs/migrate-emit.md', '$WRITER'], // A writer isn't allowed to poll.
+  ['docs/redis.md', 'CLUSTER FAILOVER'], // This Redis is not a cluster.
   ['docs/tutorial.md', 'exit 124'], // watch --timeout
   ['docs/tutorial.md', "$JSON\" -d '{}'"], // a second complete
   ['docs/tutorial.md', 'keepalive'], // of a killed job
@@ -42,12 +42,12 @@ const REFUSED: [page: string, failure: string][] = [
 
 /** Commands that start the service. */
 const STARTS = /(?:^|\s)npm start(?: &)?$|npx yardmaster dev\b/m;
-/** Commands that continue until Ctrl-C. */
+/** Commands that run until Ctrl-C. */
 const CONTINUES =
   /(wscat\b.*|curl -N .*|redis-cli --latency|npm run topology|watch "?\$JOB"?|--follow.*|\}\)\.listen\(\d+\)'|node examples\/worker.mjs)\n$/;
-/** Programs that continue until Ctrl-C. */
+/** Programs that run until Ctrl-C. */
 const SERVES = /\.run\(|client\.watch\(|[Ww]orker\.Run\(|\.listen\(|for \(;;\)|; ; \)/;
-/** Blocks that wait for the end of a job, for which a worker must run. */
+/** Code that waits for a job to end, which requires a running worker. */
 const AWAITS = /\.result\(|Result\(|\.watch\(|--wait \d{2}/;
 
 const isShell = ({ language }: Block) => language === 'sh';
@@ -65,7 +65,7 @@ async function begin(page: string, blocks: Block[], reader: Reader) {
   if (before) await reader.type('what it takes for granted', `${before}\n`);
 }
 
-/** Leave the last command of a block in a terminal of its own, after those before it. */
+/** Run the commands of a block, and leave the last one running in a terminal of its own. */
 async function leave(at: string, commands: string, reader: Reader) {
   const [, before = '', last = commands] = /^(.*\n)((?:npx|node|npm|curl|redis-cli) .*\n)$/s.exec(commands) ?? [];
   if (before) await reader.type(at, before);

@@ -27,7 +27,7 @@ const LANGUAGES: Record<string, (name: string, code: string) => Program | null> 
       : null,
 };
 
-/** Return how to run a block of a page; null if it is data, or a part of a program, which the tests of the SDKs compile. */
+/** Return how to run a block; null for data and for parts of a program, which the tests of the SDKs compile. */
 export function programOf({ at, language, code }: Block): Program | null {
   if (language === 'sh') return { files: {}, command: code };
   return LANGUAGES[language]?.(`program-${at.split(':')[1]}`, code) ?? null;

@@ -7,9 +7,9 @@ import { until } from '../support/until.js';
 import { ROOT } from './blocks.js';
 import { type Machine, openTerminal, startMachine, type Terminal } from './terminal.js';
 
-/** Somebody who follows a page: in one terminal, except for the service and what else continues. */
+/** Someone who follows a page in one terminal, and opens another for the service and for each command that keeps running. */
 export class Reader {
-  /** What failed, each with its place and what the terminal showed. */
+  /** Each failure, with its place on the page and the output of the terminal. */
   readonly failures: string[] = [];
   readonly #open: Terminal[] = [];
   readonly #main: Terminal;
@@ -17,9 +17,10 @@ export class Reader {
   #left: { at: string; terminal: Terminal }[] = [];
 
   /**
-   * Give a reader a machine with a clone, curl that fails when a call is refused, Go, Python with the SDK, and redis-cli.
+   * Start a reader on a machine with a clone, a curl that fails when a call is refused, Go, Python with the SDK, and
+   * redis-cli.
    *
-   * @param refused parts of commands that must fail
+   * @param refused parts of the commands that are meant to fail
    */
   static async start(refused: string[]): Promise<Reader> {
     const home = mkdtempSync(join(tmpdir(), 'yardmaster-page-'));
@@ -61,15 +62,15 @@ export class Reader {
     for (const [file, text] of Object.entries(files)) this.machine.write(file, text);
   }
 
-  /** Paste commands, and wait until they have ended. */
+  /** Paste commands, and wait until they have finished. */
   async type(at: string, commands: string): Promise<void> {
     this.#report(at, await this.#main.paste(commands), this.#main);
   }
 
-  /** Start the service, or start it again with other settings. */
+  /** Start the service, or restart it with different settings. */
   async serve(at: string, command: string): Promise<void> {
     await this.#service?.interrupt();
-    await until(() => !this.machine.runs('scripts/start.mjs')); // npm may end before it.
+    await until(() => !this.machine.runs('scripts/start.mjs')); // npm may exit before the service does.
     const terminal = await this.#begin(command);
     const isReady = () => terminal.failures().length > 0 || /is ready|"msg":"ready"/.test(terminal.screen());
     await until(isReady).catch(() => this.#report(at, ['is not ready'], terminal));
@@ -77,7 +78,7 @@ export class Reader {
     this.#service = terminal;
   }
 
-  /** Paste commands into another terminal, and leave it there once they have ended, listen or have a connection. */
+  /** Paste commands into another terminal, and leave them running once one listens or is connected, or all have finished. */
   async leave(at: string, commands: string): Promise<Terminal> {
     const terminal = await this.#begin(commands);
     this.#left.push({ at, terminal });
@@ -92,11 +93,11 @@ export class Reader {
     return terminal;
   }
 
-  /** Press Ctrl-C in each terminal that was left. */
+  /** Press Ctrl-C in each terminal in which commands were left running. */
   async stopLeft(): Promise<void> {
     for (const { at, terminal } of this.#left.splice(0)) {
       await terminal.interrupt().catch(() => this.#report(at, ['does not stop'], terminal));
-      const failed = terminal.failures().filter((failure) => !failure.includes('exit 130')); // By Ctrl-C.
+      const failed = terminal.failures().filter((failure) => !failure.includes('exit 130')); // The exit code of Ctrl-C.
       this.#report(at, failed, terminal);
     }
   }
@@ -108,7 +109,7 @@ export class Reader {
   }
 }
 
-/** The curl of the system, which also fails when a call is refused, unless its options already say so. */
+/** A wrapper that makes the system's curl fail when a call is refused, unless its options already do. */
 const CURL = `#!/bin/bash
 fails=' (-[a-zA-Z]*f[a-zA-Z]*|--fail[a-z-]*) '
 [[ " $* " =~ $fails ]] || set -- --fail-with-body --show-error "$@"

@@ -5,24 +5,24 @@ import { join } from 'node:path';
 import { killOnExit } from '../support/kill-on-exit.js';
 import { until } from '../support/until.js';
 
-/** The machine of a reader: a network with nothing but itself, so that every port is free, and a clone to type in. */
+/** A reader's machine: a network of its own, so that every port is free, and a clone in which to type. */
 export interface Machine {
-  /** Process that holds the network and the clone. */
+  /** Process that keeps the network and the clone alive. */
   pid: number;
-  /** The clone, current folder of each terminal. It exists only in the machine. */
+  /** The clone, in which each terminal starts. Only processes of the machine see it. */
   clone: string;
-  /** Home folder, and folder of the files of the terminals. */
+  /** Home folder, which also contains the files of the terminals. */
   home: string;
   /** Write a file into the clone. */
   write(file: string, text: string): void;
-  /** Whether a process runs whose command contains a text. */
+  /** Whether a process whose command contains this text is running. */
   runs(text: string): boolean;
-  /** End all that runs on the machine. */
+  /** Kill all processes of the machine. */
   stop(): Promise<void>;
 }
 
 /**
- * Start a machine whose clone shows the files of a checkout. What is written there does not reach the checkout.
+ * Start a machine whose clone shows the files of a checkout. Writes to the clone don't reach the checkout.
  *
  * @param home an empty folder
  */
@@ -32,7 +32,7 @@ export async function startMachine(checkout: string, home: string): Promise<Mach
     return join(home, name);
   };
   const clone = folder('yardmaster');
-  /** Show a folder at another place, and keep in the home folder what is written there. */
+  /** Mount a folder at another path, and store what is written there in the home folder. */
   const layer = (shown: string, at: string) => {
     const name = at.replaceAll('/', '-');
     return `mount -t overlay overlay -o lowerdir=${shown},upperdir=${folder(`upper${name}`)},workdir=${folder(`work${name}`)} ${at}`;
@@ -91,23 +91,23 @@ const enter = (pid: number) => [
   ...(isRoot ? [] : ['--user', '--preserve-credentials']),
 ];
 
-/** A terminal with a bash. */
+/** A terminal that runs bash. */
 export interface Terminal {
-  /** Paste a block of commands, and wait until all have ended. @returns the commands that failed, each with its line and code */
+  /** Paste a block of commands, and wait until all have finished. @returns the commands that failed, each with its line and code */
   paste(code: string): Promise<string[]>;
   /** Paste a block without waiting for it. */
   start(code: string): void;
-  /** Whether a process in the terminal has a socket, so that it serves or is served. */
+  /** Whether a process in the terminal has a TCP socket that listens or is connected. */
   hasSocket(): boolean;
-  /** Whether all that was pasted has ended. */
+  /** Whether everything that was pasted has finished. */
   isIdle(): boolean;
-  /** The commands that failed so far. */
+  /** The commands that have failed so far. */
   failures(): string[];
-  /** What the terminal shows since the last block was pasted. */
+  /** What the terminal has shown since the last block was pasted. */
   screen(): string;
-  /** Write the variables that were set in this terminal, so that another can begin with them. */
+  /** Save the variables that were set in this terminal, so that another one can start with them. @returns their file */
   variables(): Promise<string>;
-  /** Press Ctrl-C, and wait until all has ended. */
+  /** Press Ctrl-C, and wait until everything has finished. */
   interrupt(): Promise<void>;
   close(): void;
 }
@@ -172,8 +172,8 @@ export function openTerminal(machine: Machine, env: Record<string, string>): Ter
     },
     async interrupt() {
       if (isIdle()) return;
-      child.stdin.write('\x03'); // It ends the whole block, and takes back what was typed after it.
-      // A program that reads keys itself may still take this line.
+      child.stdin.write('\x03'); // This ends the whole block, and discards the lines typed after it.
+      // A program that reads the keyboard itself may still consume this line.
       await until(async () => {
         type(`echo "end ${blocks}" >> ${marks}`);
         await new Promise((resolve) => setTimeout(resolve, 200));
