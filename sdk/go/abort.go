@@ -27,7 +27,8 @@ func (a *attempt) abort(reason error) {
 	}
 }
 
-// close ends the attempt because the worker stops. It returns the unstored outcomes; nil for a job to be released.
+// close ends the attempt because the worker is shutting down. It returns the unstored outcomes; nil for a job to be
+// released.
 // mustSend is false if nothing may be sent.
 func (a *attempt) close() (unsettled []wire.Outcome, mustSend bool) {
 	a.mu.Lock()

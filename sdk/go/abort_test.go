@@ -108,7 +108,7 @@ func TestARefusedStreamIsNotReopened(t *testing.T) {
 	expect(t, "accept", tries[0].header.Get("accept"), "text/event-stream")
 	expect(t, "key", tries[0].header.Get("x-api-key"), testKey)
 	expect(t, "shows the key", strings.Contains(tries[0].query, testKey), false)
-	expect(t, "warnings", warnings, []string{"can't open the stream of kills; the next heartbeat notices a kill, " +
+	expect(t, "warnings", warnings, []string{"can't open the kill stream; a kill isn't noticed until the next heartbeat, " +
 		"up to 60 s later (yardmaster: text of FORBIDDEN (FORBIDDEN))"})
 }
 
@@ -176,7 +176,7 @@ func TestAResultAfterTheAbortOfADrainIsReported(t *testing.T) {
 	f.put("a")
 	<-started
 	w.drained(t)
-	expect(t, "result", string(f.await("a", "complete").Result), `"the worker stops"`)
+	expect(t, "result", string(f.await("a", "complete").Result), `"the worker is shutting down"`)
 }
 
 func TestAJobAckedDuringADrainIsReleasedWithoutCallingItsHandler(t *testing.T) {

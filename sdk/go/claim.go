@@ -62,7 +62,7 @@ func (a *attempt) ack() *report {
 	}
 }
 
-// start calls the handler, unless the worker stops.
+// start calls the handler, unless the worker is shutting down.
 func (a *attempt) start() {
 	a.mu.Lock()
 	a.isRunning = true

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// How long handlers may continue after being aborted because the worker stops.
+	// How long handlers may continue after being aborted because the worker is shutting down.
 	drainGrace = 5 * time.Second
 	// How long a worker retries its last call.
 	lastCallWindow = 5 * time.Second
-	stopReason     = "worker stops"
+	stopReason     = "worker is shutting down"
 )
 
 // runUntil polls until the worker must stop, then drains it.

@@ -23,7 +23,7 @@ var (
 	// ErrTimedOut: no heartbeat arrived in time, or the attempt ran for too long.
 	ErrTimedOut = errors.New("the attempt timed out")
 	// ErrDraining: the worker is shutting down. A result is still reported; with an error, the job is released.
-	ErrDraining = errors.New("the worker stops")
+	ErrDraining = errors.New("the worker is shutting down")
 )
 
 // Error codes of the SDK itself. All others come from the service: see [wire.ErrorCode].

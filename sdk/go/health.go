@@ -33,7 +33,7 @@ func (h *health) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "no poll was answered for 60 s", http.StatusServiceUnavailable)
 }
 
-// serveHealth serves /healthz until the worker stops.
+// serveHealth serves /healthz until the worker has stopped.
 func (s *session) serveHealth() error {
 	if s.options.HealthAddress == "" {
 		return nil

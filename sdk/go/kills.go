@@ -21,7 +21,7 @@ const (
 func (s *session) watchKills(ctx context.Context) {
 	failures := 0
 	missing := func(err error) {
-		s.warn(WarningStream, fmt.Sprintf("can't open the stream of kills; the next heartbeat notices a kill, up to "+
+		s.warn(WarningStream, fmt.Sprintf("can't open the kill stream; a kill isn't noticed until the next heartbeat, up to "+
 			"%.0f s later (%v)", maxHeartbeatInterval.Seconds(), err))
 	}
 	options := WatchOptions{Types: wire.JobLostEvents, OnDisconnect: func(err error) {

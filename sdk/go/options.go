@@ -6,8 +6,8 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// CreateOptions says when, how often and for how long a job runs. For fields with their zero value, the default of the
-// service applies.
+// CreateOptions says when, how often and for how long a job runs. The zero value of a field selects the service's
+// default.
 type CreateOptions struct {
 	// IdempotencyKey deduplicates creates: a retry with the same key makes no second job. Default: a random key.
 	IdempotencyKey string

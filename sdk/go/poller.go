@@ -49,7 +49,7 @@ func (s *session) poll(ctx context.Context) {
 	}
 }
 
-// waitForSlot waits for a free slot. It returns false if the worker stops.
+// waitForSlot waits for a free slot. It returns false if the worker is shutting down.
 func (s *session) waitForSlot(ctx context.Context) bool {
 	for {
 		if ctx.Err() != nil {

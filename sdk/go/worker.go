@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// WorkerOptions configures a worker. Fields with their zero value get their default.
+// WorkerOptions configures a worker. The zero value of a field selects its default.
 type WorkerOptions struct {
 	// Concurrency is the maximum number of jobs to run at once. Default: 10.
 	Concurrency int
 	// Drain is how long handlers may continue after the worker is told to stop. Default: 25 s.
 	Drain time.Duration
 	// AutoAck starts jobs with the poll that claims them. This saves a call per job, but if the response is lost, its jobs
-	// wait for their timeout and have used up an attempt. Default: each job is acked before its handler starts.
+	// must first time out, which uses up an attempt. Default: each job is acked before its handler starts.
 	AutoAck bool
 	// WorkerID is shown on the jobs of the worker. Default: host name and process ID.
 	WorkerID string
@@ -41,16 +41,16 @@ type WarningKind string
 const (
 	// WarningLost: a job was lost, for example by a timeout, so what its handler does is ignored.
 	WarningLost WarningKind = "lost"
-	// WarningFailed: an attempt failed by anything but [NonRetryable] and [RetryAfter]. The message has the error with its
-	// causes and, after a panic, the stack.
+	// WarningFailed: an attempt failed with an error other than [NonRetryable] and [RetryAfter]. The message has the error
+	// with its causes and, after a panic, the stack.
 	WarningFailed WarningKind = "failed"
 	// WarningLogs: log entries of a job were dropped.
 	WarningLogs WarningKind = "logs"
 	// WarningUnknownName: a job has no handler and was released.
 	WarningUnknownName WarningKind = "unknownName"
-	// WarningUnavailable: calls fail several times in a row and are retried.
+	// WarningUnavailable: calls have failed several times in a row and are being retried.
 	WarningUnavailable WarningKind = "unavailable"
-	// WarningStream: the stream of kills can't be opened, so the next heartbeat notices a kill.
+	// WarningStream: the kill stream can't be opened, so a kill isn't noticed until the next heartbeat.
 	WarningStream WarningKind = "stream"
 	// WarningReport: the service refused a report about a job, and the worker can't fix it.
 	WarningReport WarningKind = "report"

@@ -207,7 +207,7 @@ func TestASecondSignalReleasesTheJobs(t *testing.T) {
 		time.Sleep(20 * time.Millisecond) // The system merges signals that are pending at the same time.
 	}
 	expect(t, "error", w.end(t), nil)
-	expect(t, "reason", *f.await("a", "release").Reason, "worker stops")
+	expect(t, "reason", *f.await("a", "release").Reason, "worker is shutting down")
 }
 
 func TestAWorkerLeavesNoGoroutines(t *testing.T) {

@@ -96,7 +96,7 @@ it.each([
     const job = await read(service, id);
     expect(job).toMatchObject({ status: 'pending', attemptNumber: 0 });
     expect(job.events.slice(3).map(({ type, data }) => [type, data])).toEqual([
-      ['released', { reason: 'worker stops' }],
+      ['released', { reason: 'worker is shutting down' }],
     ]);
     await step(service, id, 'kill'); // So that the next case does not claim it.
   },
@@ -118,7 +118,7 @@ it('work ends programs immediately and releases their jobs on the second signal'
   const worker = startWorker(service, { spaceId: 'work-twice', script: STUBBORN, options });
   await until(() => (worker.err().match(/pid \d+/g) ?? []).length === 2);
   signal(worker, 'SIGTERM');
-  await until(() => worker.err().includes('stopping: 2 running'));
+  await until(() => worker.err().includes('stopping: waiting for 2 running jobs'));
   signal(worker, 'SIGTERM');
   expect(await worker.exit()).toBe(143);
   for (const id of ids) expect(await whenIn(service, 'pending', id)).toMatchObject({ attemptNumber: 0 });

@@ -21,7 +21,7 @@ import (
 // Default limit of the service (MAX_PAYLOAD_BYTES).
 const maxResultBytes = 262_144
 
-// Options describes the job that the handler gets. Fields with their zero value get their default.
+// Options describes the job that the handler gets. The zero value of a field selects its default.
 type Options struct {
 	// Checkpoint saved by an earlier attempt. Default: none.
 	Checkpoint any

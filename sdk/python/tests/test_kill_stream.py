@@ -85,5 +85,5 @@ def test_a_worker_without_its_kill_stream_continues_and_warns_once(
     for n in range(20):  # Each takes longer than the wait before a second stream.
         assert service.outcome(service.add("echo", n))["result"] == n
     assert connections > 1 or len(streams(service)) == 1
-    late = "can't open the stream of kills; the next heartbeat notices a kill, up to 60 s later"
+    late = "can't open the kill stream; a kill isn't noticed until the next heartbeat, up to 60 s later"
     assert [(warning.kind, warning.message) for warning in running.warnings] == [("stream", f"{late} ({why})")]

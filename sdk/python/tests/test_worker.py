@@ -432,7 +432,7 @@ def test_a_drain_releases_jobs_that_do_not_finish(service: FakeService, start: S
     running.worker.stop()
     running.end()
     assert service.outcome(jobs[0]) == {
-        **{"jobId": jobs[0], "deliveryToken": "0.0", "action": "release", "reason": "worker stops"}
+        **{"jobId": jobs[0], "deliveryToken": "0.0", "action": "release", "reason": "worker is shutting down"}
     }
     assert service.outcome(jobs[1])["result"] == "Draining"
     assert running.error is None

@@ -105,7 +105,7 @@ export class TimedOut extends Aborted {
  */
 export class Draining extends Aborted {
   override readonly name = 'Draining';
-  constructor(message = 'The worker stops') {
+  constructor(message = 'The worker is shutting down') {
     super(message);
   }
 }

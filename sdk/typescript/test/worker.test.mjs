@@ -129,8 +129,8 @@ test('a second stop releases running jobs immediately, even if one outcome is in
     .filter(({ action }) => action === 'release')
     .map(({ jobId, reason }) => [jobId, reason]);
   assert.deepEqual(released.sort(), [
-    ['bad', 'worker stops'],
-    ['good', 'worker stops'],
+    ['bad', 'worker is shutting down'],
+    ['good', 'worker is shutting down'],
   ]);
 });
 

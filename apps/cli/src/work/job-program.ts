@@ -5,7 +5,7 @@ import type { Env } from '../command.js';
 import { guard, unguard } from './guard.js';
 import { OutputStart, OutputTail, type ProgramEnd } from './outcome.js';
 
-/** Time between SIGTERM and SIGKILL, in milliseconds. Below the 5 s that handlers have when the worker stops. */
+/** Time between SIGTERM and SIGKILL, in milliseconds. Below the 5 s that handlers get when the worker shuts down. */
 const KILL_AFTER_MS = 4_000;
 
 /** How long after the exit of a program its child processes may keep its outputs open, in milliseconds. */

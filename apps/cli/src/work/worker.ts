@@ -30,7 +30,7 @@ export interface WorkRequest {
   workerId: string;
 }
 
-const RELEASE_REASON = 'worker stops';
+const RELEASE_REASON = 'worker is shutting down';
 
 /** Exit codes by the signal that forced a fast stop. */
 const HURRIED: Record<string, ExitCode> = {
@@ -121,7 +121,7 @@ export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
   return { exit: hurried ?? WORK_EXIT.unreported, sentence };
 }
 
-/** Run the program for a job, and send its reports. Terminate it if the job is lost or the worker stops. */
+/** Run the program for a job, and send its reports. Terminate it if the job is lost or the worker is shutting down. */
 async function runProgram(
   job: WorkerJob,
   context: Context,

@@ -9,7 +9,7 @@ logger = logging.getLogger("yardmaster")
 
 #: ``blocked``: a handler blocked the event loop. ``lost``: a job was lost, so what its handler does is ignored.
 #: ``logs``: log entries were dropped. ``unknownName``: a job has no handler and was released. ``unavailable``: calls
-#: fail and are retried. ``stream``: the stream of kills can't be opened. ``report``: the service refused a report.
+#: fail and are retried. ``stream``: the kill stream can't be opened. ``report``: the service refused a report.
 WarningKind = Literal["blocked", "lost", "logs", "unknownName", "unavailable", "stream", "report"]
 
 

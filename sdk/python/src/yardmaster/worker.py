@@ -53,7 +53,7 @@ class Worker:
     :param concurrency: maximum number of jobs to run at once
     :param drain: how long handlers may continue after the worker is told to stop
     :param auto_ack: start jobs with the poll that claims them, which saves a call per job; but if the response is lost,
-        its jobs wait for their timeout and have used up an attempt
+        its jobs must first time out, which uses up an attempt
     :param worker_id: name shown on the jobs; by default host and process ID
     :param health_port: port that serves ``/healthz``
     :param on_warning: called from any thread when something needs attention but doesn't stop the worker; by default

@@ -26,7 +26,7 @@ export class Operations {
     this.#client = client;
   }
 
-  /** Start an operation. A retry after a lost response starts no second one. */
+  /** Start an operation. Retries don't start a second one. */
   async start(
     action: OperationRequestAction,
     filter: OperationFilterRequest,

@@ -14,7 +14,7 @@ import type { OnWarning, WarningKind } from './warnings.js';
 
 /** Longest time for which logs and progress may delay the end of an attempt. */
 const FLUSH_MS = 10_000;
-export const STOP_REASON = 'worker stops';
+export const STOP_REASON = 'worker is shutting down';
 
 type RetriedData = { attemptNumber: number };
 
@@ -187,7 +187,7 @@ export class Attempt implements ReportedAttempt {
 
   /**
    * Abort the handler if an event of the stream proves that the job is lost. An event can be about an earlier attempt,
-   * so any other one triggers a heartbeat, which finds out.
+   * so any other one only triggers a heartbeat, whose response tells.
    */
   onMessage({ type, data }: StreamMessage): void {
     if (type === 'killed') this.abort(new Killed());
@@ -196,7 +196,7 @@ export class Attempt implements ReportedAttempt {
     else if (this.#unsettled === null) this.#session.heartbeats.beatNow();
   }
 
-  /** End the attempt because the worker stops. @returns its unstored outcomes, or a release if it has none */
+  /** End the attempt because the worker is shutting down. @returns its unstored outcomes, or a release if it has none */
   close(): Outcome[] {
     if (this.gone.aborted) return [];
     const unsettled = this.#unsettled ?? [this.outcome(this.#end ?? releaseOf(0, STOP_REASON))];

@@ -7,7 +7,7 @@ import { HEARTBEAT_THREAD } from './heartbeat-thread.generated.js';
 
 const TURN_MS = 500;
 
-/** What heartbeats reveal. */
+/** Called when heartbeats find something out. */
 export interface HeartbeatHandlers {
   /** Called when a job is lost. @param key the key passed to `start` */
   refused(key: number, refusal: YardmasterError): void;
@@ -32,7 +32,7 @@ export class Heartbeats {
     this.#turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
     this.#turning.unref();
     // The thread's program is passed as text, because a bundled worker has no file for it. A thread inherits the Node.js
-    // options, but the option of a main program that is itself passed as text must not apply to this one.
+    // options, but `--input-type`, which is about a main program passed as text, must not apply to this one.
     const isText = process.execArgv.some((option) => option.startsWith('--input-type'));
     this.#thread = new Thread(HEARTBEAT_THREAD, { workerData, eval: true, ...(isText && { execArgv: [] }) });
     this.#thread.unref();

@@ -70,7 +70,7 @@ export class Poller {
   }
 }
 
-const LOST = new YardmasterError('NO_RESPONSE', 'The worker stops');
+const LOST = new YardmasterError('NO_RESPONSE', 'The worker is shutting down');
 
 async function hasSlot(session: Session, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted && session.slots <= 0) await session.freed.wait(signal);

@@ -12,7 +12,7 @@ import { settleLast } from './settle.js';
 import { WakeUp, within } from './signals.js';
 import type { OnWarning } from './warnings.js';
 
-/** How long handlers may continue after being aborted because the worker stops. */
+/** How long handlers may continue after being aborted because the worker is shutting down. */
 const GRACE_MS = 5_000;
 /** How long a worker retries its last call. */
 const LAST_CALL_MS = 5_000;
@@ -119,7 +119,7 @@ export class Session implements AttemptOwner {
       for (const attempt of this.#attempts.values()) if (attempt.job.id === event.jobId) attempt.onMessage(event);
     };
     const missing = (why: string) => {
-      const message = `can't open the stream of kills; the next heartbeat notices a kill, up to 60 s later (${why})`;
+      const message = `can't open the kill stream; a kill isn't noticed until the next heartbeat, up to 60 s later (${why})`;
       this.warn({ kind: 'stream', message, jobIds: [] });
     };
     void followKills(this.target, this.names, { message, missing }, this.#background.signal);

@@ -3,7 +3,7 @@ import { jsonOf } from '../json.js';
 
 /** Maximum size of an error, in bytes of JSON. The service accepts 64 KB, but lists and dashboards show many errors. */
 const MOST_BYTES = 32_768;
-/** Maximum length of a message and half that of a stack, in characters. Halved until the error fits. */
+/** Maximum length of a message, in characters; a stack may be twice as long. Halved until the error fits. */
 const MOST_CHARACTERS = 8_192;
 const LEAST_CHARACTERS = 64;
 const MOST_NAME = 200;
@@ -106,7 +106,7 @@ function nameOf(thrown: unknown): string {
 function messageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return textOf(thrown);
   const { message, code } = thrown as NodeError;
-  return textOf(message ?? '') || textOf(code ?? ''); // The error of a refused connection to several addresses has only a code.
+  return textOf(message ?? '') || textOf(code ?? ''); // If all addresses of a host refuse a connection, there is only a code.
 }
 
 type NodeError = Error & { code?: unknown };

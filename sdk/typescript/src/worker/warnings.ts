@@ -2,8 +2,8 @@
  * Kind of a warning. `failed`: an attempt failed; the message has its error and stack. `blocked`: a handler blocked the
  * event loop for 5 s. `lost`: a job was lost, so what its handler does is ignored. `unsettled`: the worker stopped without
  * reporting the outcome of some jobs. `logs`: log entries were dropped. `unknownName`: a job has no handler and was
- * released. `unavailable`: calls fail and are retried. `stream`: the stream of kills can't be opened, so the next heartbeat
- * notices a kill. `report`: the service refused a report.
+ * released. `unavailable`: calls fail and are retried. `stream`: the kill stream can't be opened, so a kill isn't
+ * noticed until the next heartbeat. `report`: the service refused a report.
  */
 export type WarningKind =
   | 'failed'

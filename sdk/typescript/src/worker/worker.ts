@@ -19,8 +19,8 @@ export interface WorkerOptions {
   /** How long handlers may continue after the worker is told to stop. Default: 25 s */
   drain?: Duration;
   /**
-   * Start jobs with the poll that claims them. This saves a call per job, but if the response is lost, its jobs wait for
-   * their timeout and have used up an attempt. Default: false
+   * Start jobs with the poll that claims them. This saves a call per job, but if the response is lost, its jobs must first
+   * time out, which uses up an attempt. Default: false
    */
   autoAck?: boolean;
   /** Name shown on the jobs of the worker, at most 128 characters. Default: host and process ID */

@@ -28,7 +28,7 @@ class AsyncOperations:
         idempotency_key: str | None = None,
         **options: Unpack[OperationOptions],
     ) -> AsyncOperationHandle:
-        """Start an operation. A retry after a lost response, or with the same idempotency key, starts no second one."""
+        """Start an operation. Retries, including calls with the same idempotency key, don't start a second one."""
         request = _calls.start_operation(self._client.target, action, filter, options, idempotency_key)
         return self.handle(cast(Operation, await self._client.send(request))["id"])
 
@@ -49,7 +49,7 @@ class AsyncOperationHandle:
         return cast(Operation, await self._client.send(_calls.operation("GET", self.id)))
 
     async def wait(self, timeout: Duration | None = None) -> Operation:
-        """Wait until the operation is done or canceled. Raises YardmasterError ``TIMEOUT``."""
+        """Wait until the operation is done or canceled. Raises YardmasterError ``TIMEOUT`` after ``timeout``."""
         wait = _calls.OperationWait(timeout)
         while (operation := await self.get())["status"] == "running":
             await asyncio.sleep(wait.next())

@@ -29,7 +29,7 @@ class Operations:
         idempotency_key: str | None = None,
         **options: Unpack[OperationOptions],
     ) -> OperationHandle:
-        """Start an operation. A retry after a lost response, or with the same idempotency key, starts no second one."""
+        """Start an operation. Retries, including calls with the same idempotency key, don't start a second one."""
         request = _calls.start_operation(self._client.target, action, filter, options, idempotency_key)
         return self.handle(cast(Operation, self._client.send(request))["id"])
 
@@ -50,7 +50,7 @@ class OperationHandle:
         return cast(Operation, self._client.send(_calls.operation("GET", self.id)))
 
     def wait(self, timeout: Duration | None = None) -> Operation:
-        """Wait until the operation is done or canceled. Raises YardmasterError ``TIMEOUT``."""
+        """Wait until the operation is done or canceled. Raises YardmasterError ``TIMEOUT`` after ``timeout``."""
         wait = _calls.OperationWait(timeout)
         while (operation := self.get())["status"] == "running":
             time.sleep(wait.next())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Longest time for which logs and progress may delay the end of an attempt, in seconds.
 _FLUSH = 10.0
-STOP_REASON = "worker stops"
+STOP_REASON = "worker is shutting down"
 _STOPPED = Release(0, STOP_REASON)
 #: Delay of a job whose handler could not be called, in seconds.
 _AGAIN = 5.0

@@ -97,7 +97,7 @@ def _now() -> str:
 class _BaseContext:
     def __init__(self, job: JobInfo, signal: AbortSignal, reporter: Reporter) -> None:
         self.job = job
-        #: Aborted if the job is killed or lost, or the worker stops.
+        #: Aborted if the job is killed or lost, or the worker is shutting down.
         self.signal = signal
         self.log = Log(reporter)
 

@@ -96,7 +96,7 @@ class Poller:
         try:
             polled: Any = await call
         except asyncio.CancelledError:
-            raise YardmasterError("NO_RESPONSE", "The worker stops") from None
+            raise YardmasterError("NO_RESPONSE", "The worker is shutting down") from None
         if not isinstance(polled, dict) or "jobs" not in polled:
             raise YardmasterError("NO_RESPONSE", "The response is not from the service; check the URL")
         self._health.answered()

@@ -57,7 +57,7 @@ class AttemptReporter:
             raise self._attempt.gone
         error = await self._attempt.report(report)
         if isinstance(error, Stopped):
-            raise Draining("the worker stops")
+            raise Draining("the worker is shutting down")
         if error is not None:
             raise self._aborted_by(error)
 

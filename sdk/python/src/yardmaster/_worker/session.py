@@ -24,7 +24,7 @@ from .process import ProcessPool
 from .settle import Outcome, settle_within
 from .waiting import wait_within
 
-#: How long handlers may continue after being aborted because the worker stops, in seconds.
+#: How long handlers may continue after being aborted because the worker is shutting down, in seconds.
 _GRACE = 5.0
 #: How long a worker retries its last call, in seconds.
 _LAST_CALL = 5.0
@@ -131,7 +131,7 @@ class Session:
 
     def _stream_is_missing(self, why: str) -> None:
         late = f"up to {MOST_INTERVAL:.0f} s later"
-        message = f"can't open the stream of kills; the next heartbeat notices a kill, {late} ({why})"
+        message = f"can't open the kill stream; a kill isn't noticed until the next heartbeat, {late} ({why})"
         self.warn(WorkerWarning("stream", message))
 
     def _refused(self, key: int, refusal: YardmasterError) -> None:
