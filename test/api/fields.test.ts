@@ -84,7 +84,6 @@ const DELAY = 'must be a number between 0 and 31622400';
 const RETRY_DELAY = 'must be a number between 0 and 604800';
 const RETRY_DELAYS = 'must be a number or an array of 1 to 20 numbers';
 const PRIORITY = 'must be an integer between -604800 and 604800';
-const ONE_OF = 'exactly one of jobIds, tag, spaceId is required';
 const TOKEN = { scope: 'jobs:read', tag: 'a' };
 const NO_JOB = `00${'a'.repeat(26)}`;
 const NOT_BOTH = 'delaySeconds cannot be combined with scheduledFor';
@@ -116,7 +115,7 @@ const UNIQUE_FAULTS: [unique: object, error: string][] = [
 
 /** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
-  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in total|is repeated|in the future|__proto__|:99999|control characters|exactly one of|with action|goes with action|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
+  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in total|is repeated|in the future|__proto__|:99999|control characters|or tag or spaceId|combined with tag|with action|goes with action|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
 
 const OUTCOMES = 'must be an array of objects';
 
@@ -335,16 +334,16 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('filter', OBJECT, [5, null, [], 'dead'], requeue),
     inFilter({ status: undefined }, 'status is required'),
     inFilter({ status: 'deed' }, `status must be one of ${STATUSES.join(', ')}`),
-    inFilter({ status: ['dead', 'completed'] }, 'status must be of dead, killed with action requeue'),
+    inFilter({ status: ['dead', 'completed'] }, 'status must be one of dead, killed with action requeue'),
     inFilter({ names: 'x' }, 'names must be an array of strings'),
-    inFilter({ names: [] }, 'names must have at least one of the names'),
+    inFilter({ names: [] }, 'names must not be empty'),
     inFilter({ tags: ['a\nb'] }, 'tags[0] must not contain control characters'),
     inFilter({ tags: Array(11).fill('a') }, 'tags must have at most 10 tags'),
     inFilter({ createdAfter: '2030-01-01' }, `createdAfter ${EXPIRES}`),
     inFilter({ createdBefore: 5 }, `createdBefore ${EXPIRES}`),
     inFilter({ q: '' }, 'q must be 1 to 500 characters'),
     inFilter({ ids: 'x' }, 'ids must be an array of strings'),
-    inFilter({ ids: [] }, 'ids must have at least one of the ids'),
+    inFilter({ ids: [] }, 'ids must not be empty'),
     inFilter({ ids: Array(1_001).fill('x') }, 'ids must have at most 1000 ids'),
     inFilter({ ids: [5] }, 'ids[0] must be a string'),
     ...[
@@ -354,7 +353,7 @@ const REFUSED: Record<string, Fault[]> = {
       UNKNOWN.jobId.toUpperCase(),
       `${UNKNOWN.jobId}\n`,
       `4${UNKNOWN.jobId.slice(1)}`,
-    ].map((id) => inFilter({ ids: [...Array(3).fill(UNKNOWN.jobId), id] }, 'ids[3] must be the id of a job')),
+    ].map((id) => inFilter({ ids: [...Array(3).fill(UNKNOWN.jobId), id] }, 'ids[3] must be a job ID')),
     ...values('limit', 'must be an integer between 1 and 9007199254740991', [0, 1.5, '5', true, ...HUGE], requeue),
     ...values('dryRun', 'must be a boolean', [0, 'true'], requeue),
     ...values('reason', 'must be 1 to 1000 characters', ['', 'x'.repeat(1_001)], requeue),
@@ -386,7 +385,7 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('name', STRING, [5, [], {}], { scopes: ['jobs:read'] }),
     ...values('name', NAME, ['x'.repeat(129)], { scopes: ['jobs:read'] }),
     fault(work, `scopes ${REQUIRED}`),
-    ...values('scopes', 'must have at least one of the scopes', [[]], work),
+    ...values('scopes', 'must not be empty', [[]], work),
     ...values('scopes', 'must have at most 50 scopes', [Array(51).fill('jobs:read')], work),
     ...values('scopes', 'must be an array of scopes', ['jobs:read', null, 5, { 0: 'jobs:read' }], work),
     ...['nope', 'jobs', 'jobs:*', '*', 'JOBS:READ', 'jobs:read ', '', '__proto__', 5, null, ['jobs:read']].map(
@@ -433,11 +432,11 @@ const REFUSED: Record<string, Fault[]> = {
   'Create Stream Token': [
     fault({ tag: 'a' }, 'scope must be one of jobs:read, jobs:read:progress'),
     ...values('scope', 'must be one of jobs:read, jobs:read:progress', ['jobs:ack', '', null, []], { tag: 'a' }),
-    fault({ scope: 'jobs:read' }, `jobIds ${ONE_OF}`),
-    fault({ scope: 'jobs:read', tag: 'a', spaceId: 'a' }, `spaceId ${ONE_OF}`),
-    ...values('jobIds', 'must have at least one of the jobIds', [[]], { scope: 'jobs:read' }),
+    fault({ scope: 'jobs:read' }, 'jobIds or tag or spaceId is required'),
+    fault({ scope: 'jobs:read', tag: 'a', spaceId: 'a' }, 'spaceId cannot be combined with tag'),
+    ...values('jobIds', 'must not be empty', [[]], { scope: 'jobs:read' }),
     ...values('jobIds', 'must have at most 100 jobIds', [Array(101).fill(NO_JOB)], { scope: 'jobs:read' }),
-    fault({ scope: 'jobs:read', jobIds: [NO_JOB, 'x'] }, 'jobIds[1] must be the id of a job'),
+    fault({ scope: 'jobs:read', jobIds: [NO_JOB, 'x'] }, 'jobIds[1] must be a job ID'),
     ...values('spaceId', SPACE_ID, ['', 'a b'], { scope: 'jobs:read' }),
     ...values('tag', 'must not contain control characters', ['a\nb'], { scope: 'jobs:read' }),
     ...values('expiresInSeconds', 'must be an integer between 60 and 86400', [59, 86_401, 1.5, '60'], TOKEN),

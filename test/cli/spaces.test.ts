@@ -99,7 +99,7 @@ it('operations starts, shows, lists and cancels an operation', async () => {
 it('operations start prints why the service refuses an operation', async () => {
   const [code, out, err] = await operations('cli-op', 'start', 'requeue', '--status', 'completed').end();
   expect([code, out]).toEqual([1, []]);
-  expect(err).toContain('filter.status must be of dead, killed with action requeue');
+  expect(err).toContain('filter.status must be one of dead, killed with action requeue');
 });
 
 afterEach(stopServing);

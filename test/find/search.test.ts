@@ -197,7 +197,7 @@ describe('tags that are refused', () => {
     [['a', 'b', 'c', 'a\nb'], 'tags[3] must not contain control characters'],
     [['\u0085'], 'tags[0] must not contain control characters'],
     [['\ud800'], 'tags[0] must be well-formed Unicode'],
-    [['a', 'b', 'a'], 'tags[2] must not be given twice'],
+    [['a', 'b', 'a'], 'tags[2] must not be a duplicate'],
     [Array.from({ length: 11 }, (_, n) => `t${n}`), 'tags must have at most 10 tags'],
   ])('refuses the tags %j with 400: %s', async (tags, sentence) => {
     const { status, body } = await service.call('POST', '/spaces/refused/jobs', { body: { name: 'a', tags } });

@@ -135,7 +135,7 @@ it('a paused name can be a JavaScript keyword and contain any valid character', 
 });
 
 it.each([
-  [{ names: [] }, 'names must have at least one of the names'],
+  [{ names: [] }, 'names must not be empty'],
   [{ names: 'slow' }, 'names must be an array of strings'],
   [{ names: ['slow', ''] }, 'names[1] must be 1 to 128 characters'],
   [{ name: ['slow'] }, 'unknown field name, did you mean names?'],

@@ -21,7 +21,7 @@ export interface JobFilter {
   statuses: readonly Status[];
   /** Names to match; empty matches any. */
   names: readonly string[];
-  /** Tags that the job must all have; empty matches any. */
+  /** Tags to match, all of them; empty matches any. */
   tags: readonly string[];
   /** Earliest creation time (inclusive), epoch milliseconds; null for no limit. */
   createdAfter: number | null;
@@ -67,10 +67,10 @@ export const statusFilter = oneOrMoreOf(status, LIMITS.filterStatuses, 'statuses
 const NAMES = [nameFilter, LIMITS.pollNames, 'names'] as const;
 const TAGS = [tag, LIMITS.tags, 'tags'] as const;
 
-/** ID of a job to match. The job need not exist, but text that cannot be a job ID is refused as a caller's mistake. */
+/** ID of a job to match. The job need not exist, but text that cannot be a job ID is refused as a mistake. */
 export const jobIdFilter = z
   .string({ error: 'must be a string' })
-  .regex(new RegExp(JOB_ID), { error: 'must be the id of a job' });
+  .regex(new RegExp(JOB_ID), { error: 'must be a job ID' });
 
 const TEXT = boundedText(LIMITS.searchCharacters);
 const DESCRIPTION = {
@@ -126,7 +126,7 @@ export const filterOf = (statuses: readonly Status[] | undefined, parts: FilterP
   q: parts.q ?? null,
 });
 
-/** Format of a cursor: an order below 2^53, which orders reach in the year 2248. */
+/** Format of a cursor: an order, which stays below 2^53 until the year 2248. */
 const CURSOR = /^[0-8]?[0-9]{1,15}$/;
 
 const cursor = describeAs(queryCursor(CURSOR).transform(Number), z.string().regex(CURSOR));

@@ -39,7 +39,7 @@ export const operationRequest = exactObject({
     const fault = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     const possible: readonly Status[] = OPERATION_ACTIONS[action];
     const wrong = filter.status.find((one) => !possible.includes(one));
-    if (wrong !== undefined) fault(['filter', 'status'], `must be of ${possible.join(', ')} with action ${action}`);
+    if (wrong !== undefined) fault(['filter', 'status'], `must be one of ${possible.join(', ')} with action ${action}`);
     const isTimed = action === 'requeue' || action === 'reschedule';
     if (!isTimed && delaySeconds !== null) fault(['delaySeconds'], 'is allowed only with action requeue or reschedule');
     if (action === 'reschedule' && delaySeconds === null) fault(['delaySeconds'], 'is required with action reschedule');

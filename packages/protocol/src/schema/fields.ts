@@ -67,7 +67,7 @@ const givenName = z
 /** Name of a job or key: 1 to 128 characters. Lone surrogates are refused, because they cannot be stored as UTF-8. */
 export const name = bounded(givenName, LIMITS.nameCharacters);
 
-/** A name in a filter. A name that no job can have is refused as a caller's mistake. */
+/** A name in a filter. A name that no job can have is refused as a mistake. */
 export const nameFilter = bounded(z.string({ error: 'must be a string' }), LIMITS.nameCharacters);
 
 /** Make the schema of an array whose length is checked first, so that a million wrong entries don't make a million faults. */
@@ -77,7 +77,7 @@ export function boundedArray<T extends z.ZodType>(
 ) {
   const bounded = z
     .custom<unknown[]>(Array.isArray, { ...required(error), abort: true })
-    .refine((list) => list.length >= min, { error: `must have at least one of the ${what}`, abort: true })
+    .refine((list) => list.length >= min, { error: 'must not be empty', abort: true })
     .refine((list) => list.length <= max, { error: `must have at most ${max} ${what}`, abort: true })
     .pipe(z.array(entry));
   return describeAs(bounded, z.array(entry).min(min).max(max));
@@ -275,7 +275,7 @@ export const tag = boundedText(LIMITS.tagCharacters)
 const checkedTags = boundedArray(tag, { max: LIMITS.tags, what: 'tags', error: 'must be an array of strings' })
   .superRefine((tags, ctx) => {
     const first = tags.findIndex((one, i) => tags.indexOf(one) < i);
-    if (first >= 0) ctx.addIssue({ code: 'custom', message: 'must not be given twice', path: [first] });
+    if (first >= 0) ctx.addIssue({ code: 'custom', message: 'must not be a duplicate', path: [first] });
   })
   .transform((tags) => (tags.length === 0 ? null : tags));
 

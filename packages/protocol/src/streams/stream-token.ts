@@ -11,7 +11,6 @@ export const STREAM_TOKEN_PREFIX = 'ymst_';
 const STREAM_SCOPES = ['jobs:read', 'jobs:read:progress'] as const;
 
 const SUBJECTS = ['jobIds', 'tag', 'spaceId'] as const;
-const ONE_SUBJECT = `exactly one of ${SUBJECTS.join(', ')} is required`;
 
 /** Body of Create Stream Token. Unknown fields are refused, because a misspelled one may be meant to restrict the token. */
 export const streamTokenRequest = exactObject({
@@ -36,7 +35,9 @@ export const streamTokenRequest = exactObject({
 })
   .superRefine((request, ctx) => {
     const given = SUBJECTS.filter((name) => request[name] !== null);
-    if (given.length !== 1) ctx.addIssue({ code: 'custom', message: ONE_SUBJECT, path: [given[1] ?? 'jobIds'] });
+    if (given.length === 1) return;
+    const message = given.length === 0 ? 'or tag or spaceId is required' : `cannot be combined with ${given[0]}`;
+    ctx.addIssue({ code: 'custom', message, path: [given[1] ?? 'jobIds'] });
   })
   .meta({ id: 'StreamTokenRequest', description: 'Exactly one of `jobIds`, `tag` and `spaceId` is required' });
 export type StreamTokenRequest = z.output<typeof streamTokenRequest>;
