@@ -227,8 +227,8 @@ it('performs an action whose audit entry cannot be stored, and logs the action a
     .filter((line) => line.includes(`"${headers['x-request-id']}"`))
     .map((line) => JSON.parse(line));
   expect(messages.map(({ msg, level }) => [level, msg])).toEqual([
-    ['info', 'act done'],
-    ['warn', 'act not added to the audit'],
+    ['info', 'audited action'],
+    ['warn', 'action not added to the audit log'],
   ]);
 });
 

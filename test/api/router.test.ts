@@ -100,7 +100,7 @@ const loggedOf = (id: string) =>
     .split('\n')
     .filter((line) => line.startsWith('{') && line.includes(id))
     .map((line) => JSON.parse(line))
-    .filter(({ msg }) => msg !== 'act done' && msg !== 'access denied'); // They have no path.
+    .filter(({ msg }) => msg !== 'audited action' && msg !== 'access denied'); // They have no path.
 
 let calls = 0;
 

@@ -27,7 +27,7 @@ const OTHERS = { keyId: '', keyName: '', spaceId: null, jobId: null, address: '*
 /** Time between two checks for counts that are due. */
 const LOOK_EVERY_MS = 5_000;
 
-/** Maximum length of an address. Longer than any real one, because a proxy may send anything in its place. */
+/** Maximum length of an address. No real one is longer, but a proxy may send anything in its place. */
 const ADDRESS_LENGTH = 64;
 
 export interface AuditOptions {
@@ -140,11 +140,11 @@ export class Audit implements Service {
   async #append(act: Act): Promise<void> {
     const { log, store } = this.#options;
     if (act.action === DENIED) log.warn(act, 'access denied');
-    else log.info(act, 'act done');
+    else log.info(act, 'audited action');
     try {
       await appendAct(store, act);
     } catch (err) {
-      log.warn({ err, requestId: act.requestId, action: act.action }, 'act not added to the audit');
+      log.warn({ err, requestId: act.requestId, action: act.action }, 'action not added to the audit log');
     }
   }
 }
