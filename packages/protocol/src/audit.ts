@@ -25,7 +25,10 @@ export const auditEntry = z
       .describe('ID of the API key that was used; `admin` for `ADMIN_API_KEY`, empty for an unknown key'),
     keyName: z.string().describe('Name of that key; empty for an unknown key'),
     action: z.string().describe('What was done, such as `job.kill` or `access.denied`'),
-    spaceId: z.string().nullable().describe('Space of the job or key; null if there is none, or if it is every space'),
+    spaceId: z
+      .string()
+      .nullable()
+      .describe('Space of the job or key; null if there is none, or if the key is not bound to one'),
     jobId: z.string().nullable(),
     address: z.string().describe('Address of the client; the /64 network for IPv6, `*` for several addresses'),
     requestId: z.string().describe('The `x-request-id` of the call; for repeated calls, that of the last one'),

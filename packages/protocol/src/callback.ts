@@ -99,7 +99,7 @@ export const callbackHeaders = describeAs(
     )
     .meta({
       maxProperties: LIMITS.callbackHeaders,
-      description: `Headers to add to the callback, at most ${LIMITS.callbackHeadersBytes} bytes in total. Names must be unique and, in any case, must not be connection headers or start with \`webhook-\``,
+      description: `Headers to add to the callback, at most ${LIMITS.callbackHeadersBytes} bytes in total. Names are case-insensitive and must be unique. They must not be connection headers or start with \`webhook-\``,
     }),
 );
 

@@ -26,7 +26,7 @@ const keyScopes = boundedArray(scope, {
 /** Rate limit of a key in each API process: a token bucket of `burst` calls that refills at `perSecond`. */
 const keyLimits = exactObject({
   perSecond: numberBetween(LIMITS.keyPerSecondMin, LIMITS.keyPerSecondMax).describe('Average calls per second'),
-  burst: integerBetween(1, LIMITS.keyBurstMax).describe('Maximum number of calls at once, after a quiet period'),
+  burst: integerBetween(1, LIMITS.keyBurstMax).describe('Maximum number of calls at once, after an idle period'),
 }).meta({ id: 'KeyLimits' });
 export type KeyLimits = z.output<typeof keyLimits>;
 

@@ -91,7 +91,7 @@ export const VARIABLES = {
   ),
   RETENTION_SECONDS: row(
     '604800',
-    'How long to keep jobs after they have ended; 0 for forever',
+    'How long to keep jobs after they have ended; 0 keeps them forever',
     seconds(CENTURY, { zero: true }),
   ),
   COMPAT: row(

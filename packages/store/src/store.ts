@@ -14,7 +14,7 @@ export interface StoreSettings {
   deliveryTimeoutMs: number;
   /** Number of consecutive delivery timeouts after which a job is dead. Default 100. */
   maxDeliveries: number;
-  /** How long an ended job is kept, in milliseconds; 0 for forever. Default 7 days. */
+  /** How long an ended job is kept, in milliseconds; 0 keeps it forever. Default 7 days. */
   retentionMs: number;
   /** Events kept per job, including `created`. Default 1,000. */
   eventsPerJob: number;

@@ -197,7 +197,7 @@ type Job struct {
 	StartWithinSeconds *float64 `json:"startWithinSeconds,omitempty"`
 	// Head start in the queue in seconds; absent if it is 0
 	Priority *int `json:"priority,omitempty"`
-	// ID of the worker that has the job; absent unless its poll gave one
+	// ID of the worker that has the job; absent unless its poll set one
 	WorkerID *string `json:"workerId,omitempty"`
 	// ID of the job that this one is a copy of; absent if it is not a copy
 	CopyOf *string `json:"copyOf,omitempty"`
@@ -317,7 +317,7 @@ type JobWithEvents struct {
 	StartWithinSeconds *float64 `json:"startWithinSeconds,omitempty"`
 	// Head start in the queue in seconds; absent if it is 0
 	Priority *int `json:"priority,omitempty"`
-	// ID of the worker that has the job; absent unless its poll gave one
+	// ID of the worker that has the job; absent unless its poll set one
 	WorkerID *string `json:"workerId,omitempty"`
 	// ID of the job that this one is a copy of; absent if it is not a copy
 	CopyOf *string `json:"copyOf,omitempty"`
@@ -403,7 +403,7 @@ type ListedJob struct {
 	StartWithinSeconds *float64 `json:"startWithinSeconds,omitempty"`
 	// Head start in the queue in seconds; absent if it is 0
 	Priority *int `json:"priority,omitempty"`
-	// ID of the worker that has the job; absent unless its poll gave one
+	// ID of the worker that has the job; absent unless its poll set one
 	WorkerID *string `json:"workerId,omitempty"`
 	// ID of the job that this one is a copy of; absent if it is not a copy
 	CopyOf *string `json:"copyOf,omitempty"`
@@ -437,7 +437,7 @@ type LogEntry struct {
 // LogEntryFields is a value of the API.
 type LogEntryFields struct {
 	Message string `json:"message"`
-	// Level, in any case; `warning` is stored as `warn`, `critical` as `fatal`. Default: `info`
+	// Level (case-insensitive); `warning` is stored as `warn`, `critical` as `fatal`. Default: `info`
 	Level *LogEntryFieldsLevel `json:"level,omitempty"`
 	// When the entry was written (ISO 8601, with a `T` or a space). Default: when it is stored
 	Timestamp *string `json:"timestamp,omitempty"`
@@ -484,11 +484,12 @@ type LogsPage struct {
 // LogsPageCursor is a value of the API.
 type LogsPageCursor struct {
 	Mode LogsPageCursorMode `json:"mode"`
-	// `seq` of the first entry of the page; on an empty page, the requested bound, or 0 for `latest`
+	// `seq` of the first entry of the page; on an empty page, the requested bound, or 0 if `mode` is
+	// `latest`
 	OldestSeq int `json:"oldestSeq"`
 	// `seq` of the last entry of the page; on an empty page, the same as `oldestSeq`
 	NewestSeq int `json:"newestSeq"`
-	// Whether the direction of paging has, or may have, more matching entries. A search may stop early, so
+	// Whether there are, or may be, more matching entries in this direction. A search may stop early, so
 	// keep paging while this is true
 	HasMore bool `json:"hasMore"`
 }

@@ -204,7 +204,7 @@ export interface Job {
   startWithinSeconds?: number;
   /** Head start in the queue in seconds; absent if it is 0 */
   priority?: number;
-  /** ID of the worker that has the job; absent unless its poll gave one */
+  /** ID of the worker that has the job; absent unless its poll set one */
   workerId?: string;
   /** ID of the job that this one is a copy of; absent if it is not a copy */
   copyOf?: string;
@@ -291,7 +291,7 @@ export interface JobWithEvents {
   startWithinSeconds?: number;
   /** Head start in the queue in seconds; absent if it is 0 */
   priority?: number;
-  /** ID of the worker that has the job; absent unless its poll gave one */
+  /** ID of the worker that has the job; absent unless its poll set one */
   workerId?: string;
   /** ID of the job that this one is a copy of; absent if it is not a copy */
   copyOf?: string;
@@ -386,7 +386,7 @@ export interface ListedJob {
   startWithinSeconds?: number;
   /** Head start in the queue in seconds; absent if it is 0 */
   priority?: number;
-  /** ID of the worker that has the job; absent unless its poll gave one */
+  /** ID of the worker that has the job; absent unless its poll set one */
   workerId?: string;
   /** ID of the job that this one is a copy of; absent if it is not a copy */
   copyOf?: string;
@@ -418,7 +418,7 @@ export interface LogEntry {
 
 export interface LogEntryFields {
   message: string;
-  /** Level, in any case; `warning` is stored as `warn`, `critical` as `fatal`. Default: `info` */
+  /** Level (case-insensitive); `warning` is stored as `warn`, `critical` as `fatal`. Default: `info` */
   level?: LogEntryFieldsLevel | null;
   /** When the entry was written (ISO 8601, with a `T` or a space). Default: when it is stored */
   timestamp?: string | null;
@@ -439,12 +439,15 @@ export interface LogsPage {
 
 export interface LogsPageCursor {
   mode: LogsPageCursorMode;
-  /** `seq` of the first entry of the page; on an empty page, the requested bound, or 0 for `latest` */
+  /**
+   * `seq` of the first entry of the page; on an empty page, the requested bound, or 0 if `mode` is
+   * `latest`
+   */
   oldestSeq: number;
   /** `seq` of the last entry of the page; on an empty page, the same as `oldestSeq` */
   newestSeq: number;
   /**
-   * Whether the direction of paging has, or may have, more matching entries. A search may stop early, so
+   * Whether there are, or may be, more matching entries in this direction. A search may stop early, so
    * keep paging while this is true
    */
   hasMore: boolean;

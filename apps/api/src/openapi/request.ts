@@ -28,7 +28,7 @@ const HEADER_PARAMETERS = {
   'idempotency-key': inHeader(
     'idempotency-key',
     'Idempotency-Key',
-    'Unique random text for each job, list of jobs or operation. A retry with the same key and body returns the first one instead of creating another, for as long as the first one is kept',
+    'Unique random string for each job, list of jobs or operation. A retry with the same key and body returns the first one instead of creating another, for as long as the first one is kept',
   ),
   'x-delivery-token': {
     ...inHeader(

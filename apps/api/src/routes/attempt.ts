@@ -143,7 +143,7 @@ export const ATTEMPTS: readonly Route[] = [
     tag: 'Work',
     summary: 'Release a job',
     description:
-      'Returns a claimed job to the queue without using an attempt, for example when the worker shuts down. The job keeps its place by creation time, or is scheduled if you set `delaySeconds`. The body is optional.',
+      'Returns a claimed job to the queue without using up an attempt, for example when the worker shuts down. The job goes back to its original place in the queue, or is scheduled if you set `delaySeconds`. The body is optional.',
     input: json(releaseRequest, {
       examples: {
         'With a reason': { reason: 'worker is shutting down' },
@@ -166,7 +166,7 @@ export const ATTEMPTS: readonly Route[] = [
     scopes: ['jobs:progress'],
     tag: 'Work',
     summary: 'Report progress',
-    description: 'Counts as a heartbeat: restarts the execution window.',
+    description: 'Counts as a heartbeat, which restarts the execution window.',
     input: json(progressRequest, {
       examples: { 'With stages': PROGRESS, 'Without stages': { percent: 99.5, message: 'Almost done' } },
       sizes: eventSize(null),
@@ -186,7 +186,7 @@ export const ATTEMPTS: readonly Route[] = [
     tag: 'Work',
     summary: 'Store a checkpoint',
     description:
-      'Stores any JSON value, which the worker of the next attempt receives with the job. Counts as a heartbeat: restarts the execution window. An absent body is stored as null.',
+      'Stores any JSON value, which the worker of the next attempt receives with the job. Counts as a heartbeat, which restarts the execution window. An absent body is stored as null.',
     input: json(dataRequest, {
       examples: { 'A position': { row: 4_200 } },
       sizes: eventSize(null),
@@ -207,7 +207,7 @@ export const ATTEMPTS: readonly Route[] = [
     tag: 'Work',
     summary: 'Record an event',
     description:
-      'Adds any JSON value to the history and the streams. Counts as a heartbeat: restarts the execution window. An absent body is recorded as null.',
+      'Adds any JSON value to the history and the streams. Counts as a heartbeat, which restarts the execution window. An absent body is recorded as null.',
     input: withQuery(
       query(eventOptions),
       json(dataRequest, {
@@ -232,7 +232,7 @@ export const ATTEMPTS: readonly Route[] = [
     scopes: ['jobs:keepalive'],
     tag: 'Work',
     summary: 'Keep a job alive',
-    description: 'Sends a heartbeat: restarts the execution window, without an event in the history. Takes no body.',
+    description: 'Restarts the execution window without adding an event to the history. Takes no body.',
     header: 'x-delivery-token',
     slot: 'urgent',
     success: DONE,

@@ -38,7 +38,7 @@ export const JOBS: readonly Route[] = [
     tag: 'Jobs',
     summary: 'Create a job',
     description:
-      "Adds a job to the end of its space's queue. You don't need to create the space first.\n\nSend an `Idempotency-Key` to make retries safe. Use `unique` to create the job only if no other job holds the same key, `scheduledFor` or `delaySeconds` to run it later, and `waitSeconds` to wait for it to end, which also requires the scope `jobs:read`.\n\nTo create several jobs in one call, send a list. The jobs are created in order; if an error occurs partway, its `stored` tells how many exist.",
+      "Adds a job to the end of its space's queue. You don't need to create the space first.\n\nSend an `Idempotency-Key` to make retries safe. Use `unique` to create the job only if no other job holds the same key, `scheduledFor` or `delaySeconds` to run it later, and `waitSeconds` to wait for it to end, which also requires the scope `jobs:read`.\n\nTo create several jobs in one call, send a list. The jobs are created in order; if an error occurs partway, its field `stored` says how many were stored.",
     input: withQuery(
       query(waitQuery, mayWait),
       oneOrMany(createJobRequest, {

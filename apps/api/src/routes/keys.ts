@@ -26,7 +26,7 @@ const ownKeyOf = (store: Store, { keyId, name }: Principal): Promise<OwnApiKey> 
     ? { id: keyId, name, scopes: [...SCOPES], spaceId: null, expiresAt: null, createdAt: null }
     : readOwnKey(store, keyId);
 
-/** Endpoints of administrators: API keys, callback secrets and the audit. */
+/** Endpoints for administrators: API keys, callback secrets and the audit log. */
 export const KEYS: readonly Route[] = [
   route({
     operation: 'createKey',
@@ -37,7 +37,7 @@ export const KEYS: readonly Route[] = [
     tag: 'Keys',
     summary: 'Create an API key',
     description:
-      "The key is shown only in this response; the service stores just a hash. If your own key is bound to a space, you can create keys only for that space, with scopes, an expiry and limits that don't exceed your own. Calls of a key also count against the limits of the key that created it.",
+      "The key is shown only in this response; the service stores just a hash. If your own key is bound to a space, you can create keys only for that space, with scopes, an expiry and limits that don't exceed your own. Calls with a key also count against the limits of the key that created it.",
     input: json(createKeyRequest, {
       examples: {
         'For the workers of a space': { name: 'resizers', scopes: ['jobs:worker'], spaceId: SPACE_ID },
@@ -142,7 +142,7 @@ export const KEYS: readonly Route[] = [
     tag: 'Keys',
     summary: 'List the audit entries',
     description:
-      'Operations of administrators and operators, and refused access, newest first. Repeated operations are combined into one entry with a count. If your key is bound to a space, you get only the entries of that space, and pages may be short.',
+      'Actions of administrators and operators, and refused access, newest first. Repeated actions are combined into one entry with a count. If your key is bound to a space, you get only the entries of that space, and pages may be short.',
     input: query(auditQuery),
     success: { schema: auditPage, examples: { 'One entry': { entries: [ACT], nextCursor: null } } },
     handler: ({ store, caller, input }) => listActs(store, caller, input),

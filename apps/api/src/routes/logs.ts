@@ -15,7 +15,7 @@ export const LOGS: readonly Route[] = [
     tag: 'Logs',
     summary: 'Append a batch of log entries',
     description:
-      'Works in any status of the job. The body is JSON, or NDJSON with one entry per line; blank lines are skipped. Logs do not count as a heartbeat: the execution window keeps running.',
+      'The job can have any status. The body is JSON, or NDJSON with one entry per line; blank lines are skipped. Logs do not count as a heartbeat: the execution window keeps running.',
     input: logs(
       {
         'A list': NEW_LOGS,

@@ -137,7 +137,7 @@ export const READING: readonly Route[] = [
     tag: 'Reading',
     summary: 'Get the statistics of a space',
     description:
-      'Counts the jobs of a space by status and by name, at one moment; names beyond the first 100 are counted milliseconds later. All counts are 0 for a space without jobs.',
+      'Counts the jobs of a space by status and by name, in one snapshot; names beyond the first 100 are counted milliseconds later. All counts are 0 for a space without jobs.',
     input: query(statsQuery),
     slot: 'long',
     units: {

@@ -12,7 +12,7 @@ export const TAGS = {
   Reading: 'For clients that read jobs. To receive events as they happen instead of polling, open a stream.',
   Logs: 'For workers that write logs and clients that read them.',
   Spaces: 'For operators: change the settings of a space, pause it and resume it.',
-  Keys: 'For administrators: API keys, callback secrets and the audit.',
+  Keys: 'For administrators: API keys, callback secrets and the audit log.',
 } as const;
 
 /** Used instead of scopes: any valid key may make the call, which reveals nothing beyond the key itself. */

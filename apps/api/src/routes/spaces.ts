@@ -50,7 +50,7 @@ export const SPACES: readonly Route[] = [
     tag: 'Spaces',
     summary: 'Change the settings of a space',
     description:
-      "Changes the settings in the body and keeps the others; null resets a setting. All processes apply the change within 5 seconds. Once a key for every space has set `maxPending` or `maxBytes`, a space-bound key can only lower it. The space doesn't need to have jobs. Unknown fields are refused.",
+      "Changes the settings in the body and keeps the others; null resets a setting. All processes apply the change within 5 seconds. If `maxPending` or `maxBytes` was set with a key that isn't bound to a space, a space-bound key can only lower it. The space doesn't need to have jobs. Unknown fields are refused.",
     input: json(settingsChange, {
       examples: { 'Some settings': SETTINGS, 'Remove a limit': { maxPending: null } },
       isStrict: true,

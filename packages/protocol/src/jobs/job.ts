@@ -37,7 +37,7 @@ const listed = {
     .meta({ type: 'integer' })
     .optional()
     .describe('Head start in the queue in seconds; absent if it is 0'),
-  workerId: z.string().optional().describe('ID of the worker that has the job; absent unless its poll gave one'),
+  workerId: z.string().optional().describe('ID of the worker that has the job; absent unless its poll set one'),
   copyOf: jobIdField.optional().describe('ID of the job that this one is a copy of; absent if it is not a copy'),
   unique: unique.optional().describe('Unique key of the job; absent without one'),
   tags: z.array(z.string()).optional().describe('Tags of the job; absent without tags'),

@@ -55,7 +55,7 @@ const fullLog = z
         z
           .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), levelName)
           .transform((given) => levelNamed(given) as LogLevel),
-      ).describe('Level, in any case; `warning` is stored as `warn`, `critical` as `fatal`. Default: `info`'),
+      ).describe('Level (case-insensitive); `warning` is stored as `warn`, `critical` as `fatal`. Default: `info`'),
       timestamp: optional(loggedAt).describe(
         'When the entry was written (ISO 8601, with a `T` or a space). Default: when it is stored',
       ),
@@ -136,13 +136,13 @@ export const logsPage = z
     cursor: z.object({
       mode: z.enum(LOGS_MODES),
       oldestSeq: count.describe(
-        '`seq` of the first entry of the page; on an empty page, the requested bound, or 0 for `latest`',
+        '`seq` of the first entry of the page; on an empty page, the requested bound, or 0 if `mode` is `latest`',
       ),
       newestSeq: count.describe('`seq` of the last entry of the page; on an empty page, the same as `oldestSeq`'),
       hasMore: z
         .boolean()
         .describe(
-          'Whether the direction of paging has, or may have, more matching entries. A search may stop early, so keep paging while this is true',
+          'Whether there are, or may be, more matching entries in this direction. A search may stop early, so keep paging while this is true',
         ),
     }),
   })

@@ -16,7 +16,7 @@ const setting = <T extends z.ZodType>(schema: T, description: string) =>
 
 const aBoolean = z.boolean({ error: 'must be a boolean' });
 const kept = (status: string) =>
-  setting(numberBetween(0, LIMITS.retentionSecondsMax), `Seconds to keep a ${status} job, 0 for forever`);
+  setting(numberBetween(0, LIMITS.retentionSecondsMax), `Seconds to keep a ${status} job; 0 keeps it forever`);
 
 /** Body of Change Space Settings; an absent body changes nothing. Its row refuses unknown fields. */
 export const settingsChange = z
@@ -37,7 +37,7 @@ export const settingsChange = z
       ),
       maxBytes: setting(
         integerBetween(0, LIMITS.maxBytesMax),
-        'Maximum number of bytes in the memory of Redis; beyond it, creates and log appends are refused',
+        'Maximum memory that the space uses in Redis, in bytes; beyond it, creates and log appends are refused',
       ),
       defaults: setting(
         z
@@ -128,9 +128,11 @@ export const spaceSettings = z
     retention: z
       .object({ completedSeconds: seconds, deadSeconds: seconds, killedSeconds: seconds })
       .optional()
-      .describe('How long jobs are kept after their end; absent if only `RETENTION_SECONDS` applies'),
+      .describe('How long jobs are kept after they end; absent if only `RETENTION_SECONDS` applies'),
     maxPending: count.optional().describe('Maximum number of pending jobs; absent without a limit'),
-    maxBytes: count.optional().describe('Maximum number of bytes in the memory of Redis; absent without a limit'),
+    maxBytes: count
+      .optional()
+      .describe('Maximum memory that the space uses in Redis, in bytes; absent without a limit'),
     defaults: z
       .object({
         maxRetries: count.optional(),

@@ -3,7 +3,7 @@ local function settingsText(base, space)
   return redis.call('HGET', base .. 'settings', space)
 end
 
--- Return how long to keep a job that has ended with this status, in ms; 0 for forever. The settings of the space override the
+-- Return how long to keep a job that has ended with this status, in ms; 0 to keep it forever. The settings of the space override the
 -- setting of the process.
 --   settings   as returned by settingsText
 local function retentionIn(settings, status)

@@ -223,7 +223,7 @@ class Job(_JobRequired, total=False):
     startWithinSeconds: float
     # Head start in the queue in seconds; absent if it is 0
     priority: int
-    # ID of the worker that has the job; absent unless its poll gave one
+    # ID of the worker that has the job; absent unless its poll set one
     workerId: str
     # ID of the job that this one is a copy of; absent if it is not a copy
     copyOf: str
@@ -313,7 +313,7 @@ class JobWithEvents(_JobWithEventsRequired, total=False):
     startWithinSeconds: float
     # Head start in the queue in seconds; absent if it is 0
     priority: int
-    # ID of the worker that has the job; absent unless its poll gave one
+    # ID of the worker that has the job; absent unless its poll set one
     workerId: str
     # ID of the job that this one is a copy of; absent if it is not a copy
     copyOf: str
@@ -412,7 +412,7 @@ class ListedJob(_ListedJobRequired, total=False):
     startWithinSeconds: float
     # Head start in the queue in seconds; absent if it is 0
     priority: int
-    # ID of the worker that has the job; absent unless its poll gave one
+    # ID of the worker that has the job; absent unless its poll set one
     workerId: str
     # ID of the job that this one is a copy of; absent if it is not a copy
     copyOf: str
@@ -444,7 +444,8 @@ class _LogEntryFieldsRequired(TypedDict):
 
 
 class LogEntryFields(_LogEntryFieldsRequired, total=False):
-    # Level, in any case; `warning` is stored as `warn`, `critical` as `fatal`. Default: `info`
+    # Level (case-insensitive); `warning` is stored as `warn`, `critical` as `fatal`. Default:
+    # `info`
     level: Optional["LogEntryFieldsLevel"]
     # When the entry was written (ISO 8601, with a `T` or a space). Default: when it is stored
     timestamp: Optional[str]
@@ -461,12 +462,12 @@ class LogsPage(TypedDict):
 
 class LogsPageCursor(TypedDict):
     mode: "LogsPageCursorMode"
-    # `seq` of the first entry of the page; on an empty page, the requested bound, or 0 for
-    # `latest`
+    # `seq` of the first entry of the page; on an empty page, the requested bound, or 0 if
+    # `mode` is `latest`
     oldestSeq: int
     # `seq` of the last entry of the page; on an empty page, the same as `oldestSeq`
     newestSeq: int
-    # Whether the direction of paging has, or may have, more matching entries. A search may stop
+    # Whether there are, or may be, more matching entries in this direction. A search may stop
     # early, so keep paging while this is true
     hasMore: bool
 
