@@ -30,7 +30,7 @@ const NO_KEY = null;
 /** A time after that of the other messages of the fake service. */
 const LATER = '2026-01-01T00:00:01.000Z';
 
-const REQUEUED = 'requeued      with all of its attempts';
+const REQUEUED = 'requeued      with a fresh set of attempts';
 
 it('watch prints every message as a line, and exits with 0 when the job completes', async () => {
   const { id } = await createJob(service, 'lines', { name: 'resize' });

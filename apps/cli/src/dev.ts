@@ -33,7 +33,7 @@ export const devCommand = defineCommand({
         countBetween(0, 65_535),
       )
       .option('--ephemeral', 'store all data in a temporary folder, and delete it on exit')
-      .option('--data-dir <folder>', 'folder for the data of Redis and the admin key (default: $DATA_DIR, or .data)')
+      .option('--data-dir <folder>', 'folder for Redis data and the admin key (default: $DATA_DIR, or .data)')
       .addOption(
         new Option('--clock <clock>', 'with manual, time stands still until POST /test/clock advances it').choices([
           'redis',

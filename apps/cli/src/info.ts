@@ -19,7 +19,7 @@ export const infoCommand = defineCommand({
       ),
     )
       .option('--json', 'print one line of JSON')
-      .addHelpText('after', `\nSends each request once.\n${exitCodesHelp(CALL_EXIT)}`),
+      .addHelpText('after', `\nRequests are not retried.\n${exitCodesHelp(CALL_EXIT)}`),
   parse({ flags, env }: CommandLine<Flags>) {
     const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
     const profile = env.YARDMASTER_PROFILE ?? null; // Already resolved from the option, the variable or the file.

@@ -14,7 +14,7 @@ export const openCommand = defineCommand({
   define: (command) =>
     withSpaceOption(
       command
-        .description('Open the dashboard for a job or a space, or its start page, and print the URL.')
+        .description('Open the dashboard at a job, a space or its start page, and print the URL.')
         .argument('[jobId]', 'ID of the job'),
     )
       .option('--print', 'print the URL without opening a browser')

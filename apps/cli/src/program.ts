@@ -58,6 +58,8 @@ const PARENTS: Record<string, string> = {
   operations: 'Requeue, kill, delete or reschedule many jobs at once.',
 };
 
+const HELP_COMMAND = ['help [command]', 'Show help for a command.'] as const;
+
 const HELP = `
 Examples:
   yardmaster create resize '{"image": "a.png"}' --space demo
@@ -77,7 +79,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   let outcome: Outcome = { exit: EXIT.completed, sentence: null };
   const program = new Command('yardmaster')
     .description(
-      'Create, watch and run jobs of a Yardmaster service, manage its spaces and API keys, and check its data.',
+      'Create, watch and run jobs on a Yardmaster service, manage its spaces and API keys, and check its data.',
     )
     .version(VERSION, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
@@ -95,7 +97,11 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   function parentOf(name: string): Command {
     const description = PARENTS[name] ?? '';
     return (
-      program.commands.find((command) => command.name() === name) ?? program.command(name).description(description)
+      program.commands.find((command) => command.name() === name) ??
+      program
+        .command(name)
+        .description(description)
+        .helpCommand(...HELP_COMMAND)
     );
   }
 
@@ -120,7 +126,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   }
   // These two belong to the last group as well.
   add(completionCommand(program));
-  program.helpCommand('help [command]', 'Show the help of a command.');
+  program.helpCommand(...HELP_COMMAND);
 
   try {
     await program.parseAsync(args, { from: 'user' });

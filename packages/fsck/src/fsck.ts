@@ -13,7 +13,7 @@ export interface FsckProgress extends Seen {
 export interface FsckOptions {
   /** Repair the faults that can be repaired. Default: nothing is written. */
   isRepairing?: boolean;
-  /** Called once for each fault when it is found. Awaited, so that a slow reader does not fill the memory. */
+  /** Called once for each fault as it is found. Awaited, so that a slow reader does not fill the memory. */
   onFault: (fault: Fault) => unknown;
   onProgress?: (progress: FsckProgress) => void;
   /** Stops the check early, between two steps. */

@@ -44,13 +44,13 @@ const setProfileCommand = defineCommand({
   },
 });
 
-/** `yardmaster config use`: makes a profile the current one. */
+/** `yardmaster config use`: sets the current profile. */
 const useProfileCommand = defineCommand({
   name: 'config use',
   example: 'config use prod',
   define: (command) =>
     command
-      .description('Make a profile the current one, which all commands use.')
+      .description('Set the current profile, which all commands use by default.')
       .argument('<name>', 'name of the profile')
       .addHelpText('after', HELP),
   parse: profileIn,

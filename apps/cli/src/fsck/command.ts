@@ -18,8 +18,11 @@ const fsckCommand = defineCommand({
     withRedisOptions(
       command
         .description('Check that the data in Redis is consistent. Safe to run while the service is running.')
-        .option('--repair', 'repair the faults that job records can correct; without it, nothing is written')
-        .option('--verbose', 'print every fault when it is found, not only the first 20 of each kind at the end'),
+        .option(
+          '--repair',
+          'repair the faults that can be corrected from the records of jobs; without it, nothing is written',
+        )
+        .option('--verbose', 'print every fault as it is found, not only the first 20 of each kind at the end'),
     )
       .option('--plain', PLAIN_HELP)
       .option('--json', 'print each fault as one line of JSON, and a summary as the last line')
@@ -35,7 +38,7 @@ const fsckCommand = defineCommand({
 });
 
 const HELP = `
-Deadlines depend on RETENTION_SECONDS, DELIVERY_TIMEOUT_SECONDS and COMPAT: set them as for the service.
+Deadlines depend on RETENTION_SECONDS, DELIVERY_TIMEOUT_SECONDS and COMPAT: set these to the same values as the service.
 ${exitCodesHelp(FSCK_EXIT)}`;
 
 /** `yardmaster fsck show`: prints the record of a job. */

@@ -21,7 +21,7 @@ export interface Report {
   close(): void;
 }
 
-/** Create a report that prints each fault as one line of JSON when it is found, and a summary as the last line. */
+/** Create a report that prints each fault as one line of JSON as it is found, and a summary as the last line. */
 export function jsonReport({ out, waitForDrain }: Io): Report {
   const tally = new Tally(0);
   const print = (value: object) => out.write(`${printableJson(JSON.stringify(value))}\n`);

@@ -23,7 +23,7 @@ const DETAIL_COLUMNS = 300;
 /**
  * Create a report that groups faults by kind at the end.
  *
- * With `isVerbose`, it prints each fault when it is found, and only counts at the end.
+ * With `isVerbose`, it prints each fault as it is found, and only counts at the end.
  */
 export function textReport(
   { isRepairing, isVerbose, format }: TextReportOptions,

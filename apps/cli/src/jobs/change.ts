@@ -118,7 +118,7 @@ const releaseCommand = defineCommand({
 const requeueCommand = eachCommand<ServiceFlags & ConfirmFlags & { delay?: number }>({
   name: 'requeue',
   example: 'requeue - < ids.txt',
-  description: 'Put dead or killed jobs back in the queue, with all of their attempts.',
+  description: 'Put dead or killed jobs back in the queue, with a fresh set of attempts.',
   options: (command) => command.option('--delay <time>', 'make the jobs claimable only after this long', secondsOf),
   doing: 'requeuing',
   past: 'requeued',

@@ -29,7 +29,7 @@ export function withBodyOptions(command: Command): Command {
     .option('--timeout <time>', 'fail an attempt after this long without a heartbeat (default: 5m)', secondsOf)
     .option(
       '--retry <delay>',
-      'seconds before each retry, a JSON array of seconds, or the retry field as JSON',
+      'delay before each retry: seconds, a JSON array of seconds, or the retry field as JSON',
       retryOf,
     )
     .option('--priority <seconds>', 'head start in the queue, in seconds', integerOf)

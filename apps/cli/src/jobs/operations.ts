@@ -8,8 +8,6 @@ import { jsonLine, printable } from '../terminal/printable.js';
 import { type Column, tableOf } from '../terminal/table.js';
 import { countsOf, operationPath, startOperationCommand } from './start-operation.js';
 
-const JSON_FLAG = ['--json', 'print each operation as one line of JSON'] as const;
-
 const COLUMNS: Column<Operation>[] = [
   { title: 'ID', of: ({ id }) => id },
   { title: 'ACTION', of: ({ action, dryRun }) => (dryRun ? `${action} (dry run)` : action) },
@@ -27,7 +25,7 @@ const listOperationsCommand = defineCommand({
   example: 'operations list --space demo',
   define: (command) =>
     withSpaceOption(command.description('List the operations of a space, newest first.'))
-      .option(...JSON_FLAG)
+      .option('--json', 'print each operation as one line of JSON')
       .addHelpText('after', keyHelp('jobs:read or jobs:manage')),
   parse: (line: CommandLine<SpaceFlags>) => spaceIn(line, 'listing operations', 'jobs:read'),
   async run({ service, spaceId, isJson }, { out }) {
@@ -46,7 +44,7 @@ const getOperationCommand = defineCommand({
     withServiceOptions(
       command.description('Show the progress of an operation.').argument('<operationId>', 'ID of the operation'),
     )
-      .option(...JSON_FLAG)
+      .option('--json', 'print the operation as one line of JSON')
       .addHelpText('after', keyHelp('jobs:read or jobs:manage')),
   parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'reading an operation', 'jobs:read'),
   async run({ service, id, isJson }, { out }) {

@@ -35,7 +35,11 @@ const createKeyCommand = defineCommand({
         .option('--name <name>', 'name of the key (default: cli)')
         .option('--expires <time>', 'when the key expires: ISO 8601, or a time from now, such as 30d', futureMomentOf)
         .option('--limit <calls>', 'maximum calls per second in each API process', numberAbove0)
-        .option('--burst <calls>', 'maximum calls at once after a pause (default: the value of --limit)', countOf),
+        .option(
+          '--burst <calls>',
+          'maximum calls at once after an idle period (default: the value of --limit)',
+          countOf,
+        ),
     )
       .option('--json', 'print the key with all its fields as one line of JSON')
       .addHelpText('after', `\nWithout --space and YARDMASTER_SPACE, the key works in every space.\n${HELP}`),
@@ -155,7 +159,7 @@ const rotateKeyCommand = defineCommand({
         .argument('<keyId>', 'ID of the key, from "keys list"')
         .option(
           '--overlap <time>',
-          `how long the old secret keeps working; 0 for not at all (default: ${LIMITS.overlapSecondsDefault}s)`,
+          `how long the old secret keeps working; 0 revokes it immediately (default: ${LIMITS.overlapSecondsDefault}s)`,
           secondsOf,
         ),
     )

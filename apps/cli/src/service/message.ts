@@ -92,7 +92,7 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
   delivery_timeout: () => 'not acked in time, back in the queue',
   logs_appended: (data) => `${text(field(data, 'count'))} (seq ${field(data, 'fromSeq')} to ${field(data, 'toSeq')})`,
   retried: (data) => `attempt ${text(field(data, 'attemptNumber'))} failed: ${text(field(data, 'error'))}`,
-  requeued: () => 'with all of its attempts',
+  requeued: () => 'with a fresh set of attempts',
   replaced: () => 'a new create replaced its payload and options',
   rescheduled(data) {
     const priority = field(data, 'priority');

@@ -31,7 +31,7 @@ export const callbackSecretCommand = defineCommand({
 
 const HELP = `
 Requires an API key with keys:manage. Prints one secret per line, newest first; there are several while
-CALLBACK_SIGNING_SECRET is being changed. Exits with 1 if the service doesn't sign callbacks.
+CALLBACK_SIGNING_SECRET is being rotated. Exits with 1 if the service doesn't sign callbacks.
 `;
 
 const refused = (sentence: string): Outcome => ({ exit: EXIT.refused, sentence });

@@ -20,7 +20,7 @@ export const settingsCommand = defineCommand({
   define: (command) =>
     withServiceOptions(
       command
-        .description('Show the settings of a space, after changing any that you set or unset.')
+        .description('Show the settings of a space, or change them and show the result.')
         .argument('[spaceId]', 'ID of the space (default: $YARDMASTER_SPACE)')
         .option('--set <name=value>', 'change a setting, for example maxPending=1000; repeatable', repeated)
         .option('--unset <name>', 'restore the default of a setting; repeatable', repeated)

@@ -48,7 +48,7 @@ export const statsCommand = defineCommand({
         )
         .option(
           '--from <time>',
-          `start of the history: ${PAST_MOMENT} (default: the last hour of minutes, or day of hours)`,
+          `start of the history: ${PAST_MOMENT} (default: 1h before its end for minutes, 1d for hours)`,
           pastMomentOf,
         )
         .option('--to <time>', 'end of the history (default: now)', pastMomentOf),

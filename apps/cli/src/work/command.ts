@@ -36,7 +36,7 @@ export const workCommand = defineCommand({
           `how long to wait for running jobs after the first signal (default: ${DEFAULTS.drainSeconds}s)`,
           drainSecondsOf,
         )
-        .option('--worker-id <id>', 'name of the worker, shown in its jobs (default: host name and process ID)'),
+        .option('--worker-id <id>', 'name of the worker, shown on its jobs (default: host name and process ID)'),
     ).addHelpText('after', HELP),
   parse({ args, flags, env }: CommandLine<Flags>) {
     const service = serviceOf(flags, env);
@@ -68,7 +68,7 @@ The exit code of the program determines what happens to the job:
    65  it fails without retries; the end of standard error is the error
    75, or any other: it fails, and is retried if it has retries left
 
-The program can report progress and more in lines that it writes to file descriptor 3:
+To report progress, checkpoints, events and log entries, the program writes lines like these to file descriptor 3:
   progress 40 Resizing
   checkpoint {"page":7}
   event {"any":"JSON"}

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
 /**
- * Shell program that keeps a set of process groups from `+<group>` and `-<group>` lines, and kills them when its input
- * ends. It has its own session, so that neither signals for the worker nor the end of its terminal reach it.
+ * Shell script that adds process groups to a set with `+<group>`, removes them with `-<group>`, and kills those left when
+ * its input ends. It runs in its own session, so that signals sent to the worker or its terminal don't reach it.
  */
 const GUARD = `
 groups=' '

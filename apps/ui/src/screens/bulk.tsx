@@ -33,7 +33,7 @@ export type BulkAction = Exclude<OperationAction, 'reschedule'>;
 
 /** Actions on many jobs at once. */
 export const BULK_ACTIONS: Record<BulkAction, { verb: string; effect: string }> = {
-  requeue: { verb: 'Requeue', effect: 'They return to the queue with all of their attempts.' },
+  requeue: { verb: 'Requeue', effect: 'They return to the queue with a fresh set of attempts.' },
   kill: { verb: 'Kill', effect: 'They end immediately. Workers notice with their next heartbeat.' },
   delete: { verb: 'Delete', effect: 'Their history and logs are deleted as well. This cannot be undone.' },
 };

@@ -60,7 +60,7 @@ export function NewKey() {
         <Field label="Calls per second (optional)" hint="On average, in each API process">
           <TextInput type="number" min={0.01} max={100_000} step="any" required={hasLimits} text={perSecond} />
         </Field>
-        <Field label="Burst (optional)" hint="Maximum calls at once after a pause">
+        <Field label="Burst (optional)" hint="Maximum calls at once after an idle period">
           <TextInput type="number" min={1} max={100_000} required={hasLimits} text={burst} />
         </Field>
       </div>
