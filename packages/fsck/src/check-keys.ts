@@ -33,7 +33,7 @@ export async function* stepOver(checked: CheckContext, jobIds: string[]): AsyncG
   if (jobIds.length > 0) yield { of: 'jobs', seen: jobIds.length, faults: await checkJobs(checked, jobIds) };
 }
 
-/** Check some keys and their contents, except jobs that still wait for a full batch. Yields after each step. */
+/** Check some keys and their contents, except jobs that are still waiting for a full batch. Yields after each step. */
 export async function* checkKeys(checked: CheckContext, keys: string[], waiting: JobBatches): AsyncGenerator<Step> {
   const { sound, faults } = await sorted(checked, keys);
   yield { of: 'keys', seen: keys.length, faults };
@@ -59,7 +59,7 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   yield* stepOverApiKeys(checked, sound);
 }
 
-/** Check the API keys and their indexes, if they are among some keys. */
+/** Check those of these keys that hold API keys and their indexes. */
 async function* stepOverApiKeys(checked: CheckContext, sound: (KeyKind & { key: string })[]): AsyncGenerator<Step> {
   if (ofKind(sound, 'apiKeys').length > 0) {
     for await (const portion of checkApiKeys(checked)) yield { of: 'apiKeys', ...portion };
@@ -80,7 +80,7 @@ async function* checkAudit(checked: CheckContext, sound: (KeyKind & { key: strin
 const ofKind = <K extends KeyKind['kind']>(all: (KeyKind & { key: string })[], kind: K) =>
   all.filter((each): each is Of<K> => each.kind === kind);
 
-/** Return the keys whose types match their names, and a fault for each other key. */
+/** Return the keys whose types match their names, and a fault for every other key. */
 async function sorted({ store }: CheckContext, keys: string[]) {
   const prefixLength = store.settings.keyPrefix.length + 1;
   const faults: Fault[] = [];
@@ -91,7 +91,7 @@ async function sorted({ store }: CheckContext, keys: string[]) {
       if (kind.kind === 'bull') return;
       const at = { jobId: 'jobId' in kind ? kind.jobId : null, key };
       const type = await retryUnavailable(() => withRedisErrors(store.redis.type(key)));
-      if (type === 'none') return; // It is gone.
+      if (type === 'none') return; // It has been deleted in the meantime.
       if (kind.kind === 'unknown') faults.push(faultOf('key_unknown', { ...at, detail: `it is a ${type}` }, ''));
       else if (type === TYPE_OF[kind.kind]) sound.push({ ...kind, key });
       else {

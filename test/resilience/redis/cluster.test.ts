@@ -205,7 +205,7 @@ it('receives messages of a cluster channel until it is removed, and then only of
   const heard: string[] = [];
   const listener = { message: (text: string) => void heard.push(text), lost: nothing, subscribed: nothing };
   for (const channel of [one, other]) subscriptions.add(channel, listener);
-  expect(() => subscriptions.add(one, listener)).toThrow(`channel ${one} has a listener`);
+  expect(() => subscriptions.add(one, listener)).toThrow(`channel ${one} already has a listener`);
   await until(() => subscriptions.isSubscribed(one) && subscriptions.isSubscribed(other));
 
   subscriptions.remove(one);

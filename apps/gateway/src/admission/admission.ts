@@ -45,7 +45,7 @@ export interface Admission {
    */
   admit(req: IncomingMessage, access: Denied, releases: ReleaseStack): Promise<Admitted>;
   /**
-   * Check again the conditions that may have changed during the calls to Redis.
+   * Recheck the conditions that may have changed during the calls to Redis.
    *
    * @throws UNAVAILABLE, UNAUTHENTICATED
    */
@@ -62,7 +62,7 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
   const perAddress = new ConnectionLimit(config.STREAMS_PER_ADDRESS, 'without a token from this address');
   const perTenant = new ConnectionLimit(config.STREAMS_PER_SPACE, 'for this space');
   const perJob = new ConnectionLimit(config.STREAMS_PER_JOB, 'for this job');
-  // The last tenth is reserved for keys. Otherwise, anyone who knows a job's ID could lock out its operators.
+  // The last tenth is reserved for clients with a key. Otherwise, anyone who knows a job's ID could lock out its operators.
   const anonymousPerJob = Math.ceil(config.STREAMS_PER_JOB * 0.9);
 
   function checkNotStopping(): void {

@@ -8,10 +8,10 @@ local function checkOrder(found, base, space, newest, nowMs)
   local last = scoreIn(spaces, space)
   if last and last >= newest and last < LAST_ORDER then return end
   local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
-  local detail = space .. (last and ' is at ' .. formatInteger(last) or ' has jobs and is not listed')
+  local detail = space .. (last and ' is at ' .. formatInteger(last) or ' has jobs but is not listed')
   find(found, kind, spaces, detail, found.additions, function()
-    -- Raise it above all jobs, or each newer job would be reported as the same fault. Claim orders are not in the future either,
-    -- unless the clock stepped back.
+    -- Raise it to the order of the newest job, or every job above it would be reported as the same fault. Claim orders can be
+    -- higher, but are at most the current time, unless the clock has stepped back.
     local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. '/jobs', 0, 0, 'WITHSCORES')
     local order = tonumber(top[2] or 0)
     newest = math.max(newest, nowMs * 1024, order < LAST_ORDER and order or 0)

@@ -55,7 +55,7 @@ export class ClusterSubscriptions implements Subscriptions {
     const slot = slotOf(channel);
     const shard = this.#shards.get(slot) ?? { listeners: new Map(), nodeAddress: this.#ownerOf(slot) };
     this.#shards.set(slot, shard);
-    if (shard.listeners.has(channel)) throw new Error(`channel ${channel} has a listener`);
+    if (shard.listeners.has(channel)) throw new Error(`channel ${channel} already has a listener`);
     shard.listeners.set(channel, listener);
     this.#nodeOf(shard)?.channels.add(channel, listener);
   }

@@ -5,7 +5,7 @@ import { type RedisClient, slotOf } from '../client.js';
 /** Channels per SUBSCRIBE after a lost connection: a command of about 30 KB. */
 const CHANNELS_AT_ONCE = 500;
 
-/** Returns the presence channel of a channel; null for none. Messages are published only if it has subscribers. */
+/** Returns the presence channel of a channel; null for none. Publishers send nothing unless it has subscribers. */
 export type PresenceOf = (channel: string) => string | null;
 
 export interface SubscriptionOptions {
@@ -13,7 +13,7 @@ export interface SubscriptionOptions {
   presenceOf?: PresenceOf;
   /**
    * Only for a cluster node, which serves the channels of its slots. Checks after each subscription whether the node receives
-   * everything that is published. Called again while it throws. If it returns false, the connection is reopened.
+   * everything that is published. Repeated until it doesn't throw. If it returns false, the connection is reopened.
    */
   receivesAll?: () => Promise<boolean>;
 }
@@ -28,7 +28,7 @@ const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue st
  *
  * Redis pub/sub silently loses messages that are published while a connection is down. So every channel is resubscribed on
  * each new socket, and its listener is told about the start and the end of the gap, because only the listener can handle it.
- * ioredis's own resubscription must be off: it doesn't tell listeners, and drops the promise that may fail.
+ * ioredis's own resubscription must be off: it doesn't tell listeners, and leaves its promise's rejection unhandled.
  */
 export class ConnectionSubscriptions implements Subscriptions {
   readonly #redis: Redis;
@@ -50,13 +50,13 @@ export class ConnectionSubscriptions implements Subscriptions {
     );
     redis.on('ready', () => this.#subscribeAll());
     redis.on('close', () => this.#lose());
-    // A node that loses a slot drops its subscriptions unasked, after which ioredis no longer knows which reply belongs to
-    // which command.
+    // A node that loses a slot ends the slot's subscriptions on its own. After that, ioredis can't tell which reply belongs
+    // to which command.
     if (this.#isSharded) redis.on('error', (error) => isOutOfStep(error) && this.#reconnect());
   }
 
   add(channel: string, listener: Listener): void {
-    if (this.#listeners.has(channel)) throw new Error(`channel ${channel} has a listener`);
+    if (this.#listeners.has(channel)) throw new Error(`channel ${channel} already has a listener`);
     this.#listeners.set(channel, listener);
     const presence = this.#presenceOf(channel);
     if (presence !== null) this.#presences.set(presence, (this.#presences.get(presence) ?? 0) + 1);
@@ -110,7 +110,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     const { stream } = this.#redis;
     // Remember the listener of each channel, because one that replaces it in the meantime gets its own confirmation.
     const requested = channels.map((channel) => [channel, this.#listeners.get(channel)] as const);
-    // Presence channels first, because Redis subscribes in order. Channels that are already subscribed stay so.
+    // Presence channels first, because Redis subscribes in order. Subscribing to a channel again has no effect.
     const presences = new Set(channels.map(this.#presenceOf).filter((presence) => presence !== null));
     const all = [...presences, ...channels];
     try {
@@ -176,7 +176,7 @@ export interface Listener {
   message(text: string): void;
   /** Called when messages may be missed, until `subscribed` is called again. */
   lost(): void;
-  /** Called when the channel is subscribed, for the first time or again, and all messages are received from now on. */
+  /** Called once the channel is subscribed or resubscribed. From then on, all messages are received. */
   subscribed(): void;
 }
 

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisBinary } from './find.js';
 import { isServing, type Ownership, takeOwnership } from './ownership.js';
 
-/** Maximum length of a socket's path. The kernel truncates it at 107 bytes, and redis-server would bind another path. */
+/** Maximum length of a socket's path. Beyond 107 bytes, it is cut off, so redis-server would bind a different path. */
 const MAX_SOCKET_PATH = 100;
 
 /** Delay before a restart after a crash, milliseconds, doubled after each consecutive crash up to the maximum. */
@@ -22,7 +22,7 @@ export interface PrivateRedisOptions {
   dataDir: string;
   /** Additional settings, by name without dashes. */
   settings?: Record<string, string>;
-  /** Called with its last output if it exits unexpectedly, before it is restarted. */
+  /** Called with the last output of redis-server if it exits unexpectedly, before it is restarted. */
   onCrash?: (output: string) => void;
 }
 
@@ -78,7 +78,7 @@ export class PrivateRedis {
     process.on('exit', this.#onExit);
     const child = this.#spawn();
     await this.#note();
-    // A large append-only file may take long to load, so wait for as long as the process is alive.
+    // A large append-only file can take a long time to load, so wait for as long as the process is alive.
     while (!(await isServing(this.#socket))) {
       if (hasEnded(child)) throw new Error(`redis-server did not start: ${this.#output.trim()}`);
       await delay(20);
@@ -142,7 +142,7 @@ export class PrivateRedis {
     };
   }
 
-  /** Keep the last part of the output, for the error if it doesn't start. */
+  /** Keep the end of the output, for the error that is thrown if redis-server doesn't start. */
   #keepOutput(text: string): void {
     this.#output = (this.#output + text).slice(-4_096);
   }

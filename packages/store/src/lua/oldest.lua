@@ -1,5 +1,5 @@
 -- Remove the oldest entry of a queue and return it; nil when the queue is empty. In a group, several entries are read at once;
--- the caller skips a job that another verb has taken since, because it is no longer pending.
+-- the caller skips a job that another verb has since taken, because it is no longer pending.
 local function popOldest(queue, wanted)
   if not batch then return redis.call('ZPOPMIN', queue)[1] end
   local at = batch.queue == queue and batch.next or nil
@@ -13,9 +13,9 @@ local function popOldest(queue, wanted)
 end
 
 -- Return a function that removes the oldest entry of several queues and returns it; nil when they are empty. Entries are read in
--- portions. All entries of a used portion have left their queue, so the next portion starts at the head.
+-- portions. All entries of a used-up portion have left their queue, so the next portion starts at the head.
 local function oldestFirst(keys, portion)
-  -- Advance to the oldest entry of a queue that was not taken yet, and return its ID; nil after the last.
+  -- Advance to the oldest entry of a queue that is not yet taken, and return its ID; nil after the last.
   local function fill(q)
     if not q.entries or (q.at > #q.entries and #q.entries > 0) then
       q.entries = redis.call('ZRANGE', written(q.key), 0, portion - 1, 'WITHSCORES')

@@ -5,7 +5,7 @@ local function replaceEntry(index, member, score)
   enter(index, score, member)
 end
 
--- Move a job to another status index. The first write is a ZREM, see replaceEntry.
+-- Move a job to another status index. The first write is a ZREM; see replaceEntry.
 local function moveToStatusIndex(job, to)
   local index = job.base .. 'space:' .. job.space .. '/status/'
   leave(index .. job.status, job.id)

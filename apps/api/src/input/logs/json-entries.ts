@@ -16,7 +16,7 @@ export interface BatchBounds extends Pick<SizeLimits, 'logEntries' | 'logEntryBy
   unknown: UnknownName[];
 }
 
-/** Our choice: maximum number of fields next to `logs`, all of which are unknown. */
+/** Our choice: maximum number of fields other than `logs`, all of which are unknown. */
 const FIELDS = 100;
 
 const invalid = (sentence: string) => new YardmasterError('INVALID_REQUEST', sentence);

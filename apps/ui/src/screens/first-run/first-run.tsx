@@ -20,11 +20,11 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
     <>
       <h1>Run your first job</h1>
       <p>
-        {onLeave === undefined && 'No space has jobs yet. '}Paste these commands into a terminal. They use the space{' '}
+        {onLeave === undefined && 'There are no jobs yet. '}Paste these commands into a terminal. They use the space{' '}
         <bdi>{spaceId}</bdi>, which is created with its first job.
       </p>
       <MissingScopes />
-      <p>First, set your key in the shell. Copy copies the real key.</p>
+      <p>First, set your key in the shell. The Copy button copies the key itself, even while it is hidden.</p>
       <KeyCommand />
       <ol>
         {steps.map(({ event, title, text, command }, index) => (
@@ -39,7 +39,7 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
             )}
             {event === 'delivered' && (
               <Field
-                label="deliveryToken of the response (optional)"
+                label="deliveryToken from the response (optional)"
                 hint="Added to the commands below, which then change the job only while this worker holds it."
               >
                 <TextInput autocomplete="off" spellcheck={false} text={deliveryToken} />
@@ -65,7 +65,7 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
 
 const OF_WORKERS: readonly Scope[] = ['jobs:poll', 'jobs:ack', 'jobs:progress', 'jobs:complete'];
 
-/** Show which scopes of the commands the key lacks. */
+/** Show which of the scopes needed by the commands the key lacks. */
 function MissingScopes() {
   const isWorker = can('jobs:worker') || OF_WORKERS.every(can);
   const missing = [...(can('jobs:create') ? [] : ['jobs:create']), ...(isWorker ? [] : ['jobs:worker'])];
@@ -80,7 +80,7 @@ function MissingScopes() {
 /** Follow the first job through the stream of the space. */
 function useFirstJob(spaceId: string): FirstJob {
   const job = useSignal(NO_JOB);
-  /** Read events from before the stream opened, or from while it was broken. */
+  /** Read the events from before the stream opened, or while it was disconnected. */
   const catchUp = async (): Promise<void> => {
     const before = job.value;
     const id = before.id ?? (await newestJobId(spaceId));
@@ -98,7 +98,7 @@ function useFirstJob(spaceId: string): FirstJob {
       for (const message of messages) {
         if (isEvent(message)) job.value = afterEvent(job.value, message.jobId, message.type);
       }
-      // After a failure, the next event or connection corrects the marks.
+      // If this fails, the next event or reconnect corrects which steps are marked as done.
       if (messages.some(({ type }) => type === 'init')) catchUp().catch(() => undefined);
     },
   });
@@ -132,7 +132,7 @@ function Command({ command, shown = command, label }: CommandProps) {
   );
 }
 
-/** Show the command that sets the key in the shell. The key is masked until the user reveals it; the copy has it. */
+/** Show the command that sets the key in the shell. The key is masked until the user reveals it, but always copied. */
 function KeyCommand() {
   const isShown = useSignal(false);
   const line = `export YARDMASTER_API_KEY=${quoted(keyText())}`;

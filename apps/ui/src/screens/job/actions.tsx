@@ -11,20 +11,20 @@ import { shortId } from '../../parts/format.js';
 import { Copyable, Text } from '../../parts/show.js';
 import { goTo, linkTo } from '../../route.js';
 
-/** A job from a list, or with its callback. */
+/** A job from a list, or from Get Job, which adds its callback. */
 type JobLike = ListedJob & { callbackUrl?: string | null; callbackOn?: Status[] | undefined };
 
-/** An action of a user on a job. */
+/** An action that a user can take on a job. */
 interface JobAction {
   title: string;
-  /** Scopes that the key must have, all of them. */
+  /** Scopes that the key must have; all are required. */
   scopes: readonly Scope[];
   isPossible: (job: JobLike) => boolean;
   /** Render the dialog that performs the action. */
   form: (job: JobLike) => ComponentChild;
   /** Keyboard shortcut. */
   key?: string;
-  /** Whether rows of lists have a button for the action. */
+  /** Whether each row of a list has a button for the action. */
   isInRow?: boolean;
   isDestructive?: boolean;
 }
@@ -36,7 +36,7 @@ const ACTIONS: readonly JobAction[] = [
     title: 'Requeue…',
     scopes: ['jobs:manage'],
     isPossible: hasOneOf(OPERATION_ACTIONS.requeue),
-    form: (job) => <DelayForm job={job} verb="Requeue" about="It returns to the queue with all of its attempts." />,
+    form: (job) => <DelayForm job={job} verb="Requeue" about="It returns to the queue with a fresh set of attempts." />,
     key: 'r',
     isInRow: true,
   },

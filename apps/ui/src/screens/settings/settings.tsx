@@ -51,7 +51,7 @@ function SecretDialog({ spaceId }: { spaceId: string }) {
   if (secrets.value === null) {
     return (
       <ActionForm title={`Show the callback secret of ${spaceId}?`} verb="Show" run={run}>
-        <p>Anyone who sees it can forge callbacks of this space. It stays on your screen until you close the dialog.</p>
+        <p>Anyone who sees it can forge callbacks from this space. It stays on screen until you close the dialog.</p>
       </ActionForm>
     );
   }
@@ -61,7 +61,7 @@ function SecretDialog({ spaceId }: { spaceId: string }) {
         <p>The service does not sign callbacks, because CALLBACK_SIGNING_SECRET is not set.</p>
       )}
       {secrets.value.length > 1 && (
-        <p>There are several secrets, because CALLBACK_SIGNING_SECRET is being changed. The newest is first.</p>
+        <p>There are several secrets, because CALLBACK_SIGNING_SECRET is being rotated. The newest is first.</p>
       )}
       {secrets.value.map((secret) => (
         <p key={secret}>

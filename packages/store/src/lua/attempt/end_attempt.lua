@@ -5,7 +5,7 @@ local function endOptions(job, nowMs, status)
 end
 
 -- Mark a job as dead, enqueue its callback and return 'dead'. `errorJson` is JSON text. More fields of the record can follow
--- (name, value, …). The first write is a ZREM, see replaceEntry.
+-- (name, value, …). The first write is a ZREM; see replaceEntry.
 local function makeDead(job, nowMs, errorJson, ...)
   moveToStatusIndex(job, 'dead')
   startRetention(job, nowMs, retentionIn(settingsText(job.base, job.space), 'dead'))
@@ -36,7 +36,7 @@ local function failAttempt(job, nowMs, errorJson, again)
 end
 
 -- End a delivery that was not acked in time, and return the new status of the job. The job returns to its place in the queue.
--- It is dead when its start limit has passed, or after too many timeouts in a row.
+-- If its start limit has passed, or after too many timeouts in a row, it becomes dead instead.
 --   windowMs    the delivery window that the worker had
 local function failDelivery(job, windowMs, nowMs)
   if isStartOver(job, nowMs) then return failStart(job, nowMs) end

@@ -24,7 +24,7 @@ local function openWindow(job, nowMs, ms, runBy)
   enter(job.base .. 'deadlines', formatInteger(closes), job.id)
 end
 
--- Restart the window of a job, even on a full Redis, see replaceEntry.
+-- Restart the window of a job, even on a full Redis; see replaceEntry.
 local function reopenWindow(job, nowMs, ms, runBy)
   leave(job.base .. 'deadlines', job.id)
   openWindow(job, nowMs, ms, runBy)
@@ -37,8 +37,8 @@ local function startRun(job, nowMs, maxRunSeconds)
   return runBy
 end
 
--- Return when the clock of Redis last stepped forward, epoch ms; 0 for never. A mark in the future was made before a step back,
--- and is ignored.
+-- Return when the clock of Redis last stepped forward, epoch ms; 0 for never. A time in the future is ignored: the clock has
+-- stepped back since.
 local function lastStep(base, nowMs)
   local at = tonumber(redis.call('GET', base .. 'stepped') or 0)
   return at <= nowMs and at or 0

@@ -34,8 +34,8 @@ local function refusalOfSpace(job, limits, fields)
   fields[#fields + 1], fields[#fields + 2] = 'bytes', round .. ' ' .. bytes
 end
 
--- Start counting the bytes of a space with its maxBytes, or stop with ''. A recount measures the existing jobs. It starts after
--- 5 s, when every process knows the setting. Once counting has stopped, the field `bytes` of a job means nothing.
+-- Start counting the bytes of a space that has a maxBytes, or stop counting if it is ''. A recount measures the existing jobs. It
+-- starts after 5 s, when every process knows the setting. Once counting has stopped, the field `bytes` of a job means nothing.
 local function applyMaxBytes(base, space, maxBytes)
   local sums, recounts = base .. 'space:' .. space .. '/bytes', base .. 'recounts'
   if maxBytes == '' then

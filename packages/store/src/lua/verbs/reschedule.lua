@@ -27,7 +27,7 @@ if startLimit(job) then
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor)
-if not scheduledFor then redis.call('HDEL', job.key, 'scheduledFor') end -- the job did not wait for that time
+if not scheduledFor then redis.call('HDEL', job.key, 'scheduledFor') end -- the job no longer waits for that time
 local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
 data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
 recordEvent(job, nowText, 'rescheduled', status, data)

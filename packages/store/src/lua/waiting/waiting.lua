@@ -12,9 +12,9 @@ local function claimOrder(score, priority)
   return priority and formatInteger(score + priority * 1024000) or score
 end
 
--- Add a claimable job to its queues, at this claim order. A job with `scheduledFor` gets an entry in `due` only.
+-- Add a claimable job to its queues, at this claim order, or a job with `scheduledFor` to `due` only.
 local function enterWaiting(job, nowMs, scheduledFor, order)
-  if batch then batch.queue = nil end -- The job may precede entries that were already read, see popOldest.
+  if batch then batch.queue = nil end -- The job may precede entries that were already read; see popOldest.
   local limit = startLimit(job)
   if scheduledFor then
     redis.call('HSET', job.key, 'scheduledFor', formatInteger(scheduledFor))
@@ -36,7 +36,7 @@ local function leaveWaiting(job)
   if job.status == 'scheduled' or option(job, 's', 'startBy') then leave(job.base .. 'due', job.id) end
 end
 
--- Put a job back to waiting, and return its new status. The first write is a ZREM, see replaceEntry.
+-- Return a job to the queue or schedule it, and return its new status. The first write is a ZREM; see replaceEntry.
 --   order   claim order of the job; nil for the end of the queue
 local function returnToWaiting(job, nowMs, scheduledFor, order)
   local status = scheduledFor and 'scheduled' or 'pending'
