@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const { YARDMASTER_URL = 'http://127.0.0.1:8080', YARDMASTER_API_KEY } = process.env;
 class JobLost extends Error {}
 
-/** Make a call, and send it again until its response says what it did. */
+/** Make a call, and retry it until a response says whether it took effect. */
 async function call(path, body = {}, token = undefined) {
   const headers = { 'x-api-key': YARDMASTER_API_KEY, 'content-type': 'application/json' };
   if (token) headers['x-delivery-token'] = token;
@@ -23,7 +23,7 @@ async function call(path, body = {}, token = undefined) {
 async function sendHeartbeats(report, timeoutSeconds, signal) {
   for (;;) {
     await sleep((1_000 * timeoutSeconds) / 3, null, { signal });
-    await report('keepalive'); // One at a time, however long the service is away.
+    await report('keepalive'); // One at a time, however long the service is unavailable.
   }
 }
 

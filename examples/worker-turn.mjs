@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const { YARDMASTER_URL = 'http://127.0.0.1:8080', YARDMASTER_API_KEY } = process.env;
 const options = { types: ['resize'], autoAck: true, waitSeconds: 20, workerId: `resize-${process.pid}` };
 
-/** Settle outcomes, if any, and claim a job. Send the call again until its response says what it did. */
+/** Settle outcomes, if any, and claim a job. Retry the call until a response says whether it took effect. */
 async function turn(outcomes) {
   const settle = outcomes.length > 0 ? outcomes : undefined;
   const headers = { 'x-api-key': YARDMASTER_API_KEY, 'content-type': 'application/json' };
