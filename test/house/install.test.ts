@@ -13,7 +13,7 @@ function found(path: string, pattern: RegExp): string {
 }
 
 const page = read('docs/install.md');
-const [, table = ''] = /^## Versions that work together\n(.*?)^## /ms.exec(page) ?? [];
+const [, table = ''] = /^## Compatibility\n(.*?)^## /ms.exec(page) ?? [];
 
 /** Names of the table, and the version that the repository has. */
 const VERSIONS: [name: string, version: string][] = [
