@@ -209,7 +209,7 @@ it('docs/logs.md lists the limits of logs with their defaults', () => {
     const bytes = Number(amount?.replaceAll(',', '')) * (units[unit] ?? 1);
     expect([name, String(bytes)]).toEqual([name, VARIABLES[name as keyof typeof VARIABLES].default]);
   }
-  expect(docs).toContain(`${LIMITS.logsDefault} unless given; above ${LIMITS.logsMax} is served as ${LIMITS.logsMax}`);
+  expect(docs).toContain(`${LIMITS.logsDefault} by default; more than ${LIMITS.logsMax} counts as ${LIMITS.logsMax}`);
   expect(docs).toMatch(new RegExp(`${LIMITS.searchCharacters}\\s+characters and ${LIMITS.searchTerms} terms`));
   expect(logsQuery.parse({}).limit).toBe(LIMITS.logsDefault);
 });

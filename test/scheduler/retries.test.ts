@@ -10,7 +10,7 @@ const service = withService();
 const read = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body;
 const step = async (id: string, verb: string, body?: unknown) => {
   const { status, body: response } = await service.call('POST', `/jobs/${id}/${verb}`, { body });
-  expect({ verb, status }).toEqual({ verb, status: 200 });
+  expect({ verb, status, response }).toMatchObject({ verb, status: 200 });
   return response;
 };
 const timeout = async (id: string) => {
