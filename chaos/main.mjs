@@ -1,4 +1,4 @@
-// npm run test:long -- faults: put load on a whole installation while one part of it fails, see README.md.
+// npm run test:long -- faults: put load on a whole installation while one part of it fails; see README.md.
 import '../scripts/typescript.mjs';
 import { JEST, run, setUp } from '../scripts/set-up.mjs';
 

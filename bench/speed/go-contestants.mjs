@@ -47,7 +47,7 @@ export function start(program, args, env) {
   };
 }
 
-/** Start a program that generates the load given by each line that it reads, see go/turns. */
+/** Start a program that generates the load given by each line that it reads; see go/turns. */
 export function startTurns(name, env) {
   const program = start(build(name), [], env);
   const results = new EventEmitter();

@@ -12,7 +12,7 @@ export interface Record {
   dump: Dump;
   outages: readonly Outage[];
   settings: Settings;
-  /** Spans whose effects may be undone, such as the last two seconds before a power cut, see undone.ts. Default none. */
+  /** Spans whose effects may be undone, such as the last two seconds before a power cut; see undone.ts. Default none. */
   undone?: readonly Span[];
 }
 

@@ -37,7 +37,7 @@ export interface Fault {
   /** Correct the record for the rules, such as times of a wrong clock. Default unchanged. */
   corrected?(record: Evidence): Evidence;
   expect?(run: Run): Finding[]; // Additional checks.
-  undone?(run: Run): Span[]; // Spans whose effects may be undone, see undone.ts. Default none.
+  undone?(run: Run): Span[]; // Spans whose effects may be undone; see undone.ts. Default none.
 }
 
 export type Heal = () => Promise<void>;

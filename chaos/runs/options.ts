@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** Command-line options, see README.md. */
+/** Command-line options; see README.md. */
 export interface Options {
   seed: number;
   rate: number; // Jobs created per second.

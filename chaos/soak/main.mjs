@@ -1,4 +1,4 @@
-// npm run test:long -- soak [-- --minutes 60 --seed S --rate 12 --sdk TypeScript]: mixed faults, one every 20 s, see ../README.md.
+// npm run test:long -- soak [-- --minutes 60 --seed S --rate 12 --sdk TypeScript]: mixed faults, one every 20 s; see ../README.md.
 import '../../scripts/typescript.mjs';
 import { setUp } from '../../scripts/set-up.mjs';
 

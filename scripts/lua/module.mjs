@@ -6,7 +6,7 @@
 //   -- KEYS job                   names of the keys in the script
 //   -- ARGV base count names...   arguments; the last can be a list
 //   -- REPLY OK seq:number name?  one line per outcome, with the values that follow its word
-//   -- ERRORS JOB_NOT_FOUND       error codes that it returns, see run-script.ts
+//   -- ERRORS JOB_NOT_FOUND       error codes that it returns; see run-script.ts
 //   -- REPLICATED                 with DURABILITY=replicated, its caller waits for a replica
 //
 // A value is a text, a `:number` or a `:Status`; with `[]` a list, with `[][]` a list of lists. `?` means that the value, or an

@@ -96,7 +96,7 @@ describe('unreadable bodies', () => {
   ];
 
   it.each(FAULTS)('refuses an unreadable body in every call: %s', async (_, options, refusal) => {
-    // A body of Settle Jobs may be larger, see test/settle/sizes.test.ts.
+    // A body of Settle Jobs may be larger; see test/settle/sizes.test.ts.
     const names = WITH_BODY.filter((name) => name !== 'Settle Jobs' || refusal.status !== 413);
     for (const name of names) await expectRefusal(name, options, refusal);
   });

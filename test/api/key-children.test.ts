@@ -179,7 +179,7 @@ it('200 keys created by a limited key together get no more calls than that key, 
   expect(await allowedCalls(all)).toBe(0);
 });
 
-it('keys created by a limited key for every space together get no more calls than that key', async () => {
+it('keys created by a limited key without a space together get no more calls than that key', async () => {
   const maker = await service.key(['keys:manage', 'jobs:read'], { limits: LIMITS });
   const child = await make(maker, { limits: { perSecond: 100, burst: 100 } });
   expect(await allowedCalls([child, child])).toBe(4);

@@ -200,7 +200,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect(await act(self.id)).toBe(200);
   });
 
-  it('refuses to let a key bound to one space change a key for every space, even with every scope', async () => {
+  it('refuses to let a key bound to one space change a key without a space, even with every scope', async () => {
     const { key } = await manager(['keys:manage', 'jobs:worker', 'jobs:create', 'jobs:kill', 'jobs:manage']);
     const unbound = await service.key(['keys:manage']);
     expect((await service.call('POST', `/keys/${unbound.id}/rotate`, { key })).status).toBe(403);

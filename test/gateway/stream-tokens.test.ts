@@ -86,7 +86,7 @@ it('a stream token for a tag opens the stream of a job that got the tag later, i
   expect(client.types()).toEqual(['init', 'replaced', 'killed']);
 });
 
-it('a stream token for a space opens the streams of the space and its jobs, even if its key is for every space', async () => {
+it('a stream token for a space opens the streams of the space and its jobs, even if its key has none', async () => {
   const [id, other] = [await jobIn(service, 'running', 'tokens'), await jobIn(service, 'running', 'elsewhere')];
   const token = await tokenFor({ scope: 'jobs:read', spaceId: 'tokens' });
   await openWith(token, '/spaces/tokens');

@@ -89,7 +89,10 @@ it('settings of a space are kept while it has no jobs', async () => {
 describe.each(['maxPending', 'maxBytes'])('%s', (name) => {
   const FORBIDDEN = {
     status: 403,
-    body: { code: 'FORBIDDEN', error: `${name} was set with a key for every space; this key may only lower it` },
+    body: {
+      code: 'FORBIDDEN',
+      error: `${name} was set with a key that isn't bound to a space; this key may only lower it`,
+    },
   };
   const ofTenant = async () => {
     const { key } = await service.key(['spaces:manage'], { spaceId: space });
@@ -97,7 +100,7 @@ describe.each(['maxPending', 'maxBytes'])('%s', (name) => {
       service.call('PATCH', `/spaces/${space}/settings`, { body: { [name]: value }, key });
   };
 
-  it(`${name} that a key for every space has set can only be lowered with a key bound to the space`, async () => {
+  it(`${name} that a key without a space has set can only be lowered with a key bound to the space`, async () => {
     const set = await ofTenant();
     await change({ [name]: 100 });
     for (const value of [101, null]) expect(await set(value)).toMatchObject(FORBIDDEN);

@@ -77,7 +77,7 @@ export interface Fault {
 /**
  * Build a fault from the reply of a script.
  *
- * @param outcome outcome of the repair, see lua/findings.lua
+ * @param outcome outcome of the repair; see lua/findings.lua
  */
 export function faultOf(kind: FaultKind, at: Pick<Fault, 'jobId' | 'key' | 'detail'>, outcome: string): Fault {
   if (outcome === 'repaired') return { kind, ...at, repair: 'done' };

@@ -30,7 +30,7 @@ const keyLimits = exactObject({
 }).meta({ id: 'KeyLimits' });
 export type KeyLimits = z.output<typeof keyLimits>;
 
-/** Body of Create Key. Unknown fields are refused, because a misspelled `spaceId` would create a key for every space. */
+/** Body of Create Key. Unknown fields are refused, because a misspelled `spaceId` would create a key that works everywhere. */
 export const createKeyRequest = exactObject({
   name,
   scopes: describeAs(
@@ -47,7 +47,7 @@ export const createKeyRequest = exactObject({
     .nullable()
     .default(null)
     .describe(
-      'Space to bind the key to; null for every space, or for the space of the caller if its own key is bound to one',
+      'Space to bind the key to; null for no space; if your own key is bound to a space, null means that space',
     ),
   expiresAt: timestamp.nullable().default(null).describe('When the key expires, a time in the future; null for never'),
   limits: keyLimits.nullable().default(null).describe('Rate limit of the key; null for no limit'),
@@ -85,7 +85,7 @@ const created = {
   id: z.string().describe('ID of the key, which is also the middle part of `ym_<id>_<secret>`'),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
-  spaceId: z.string().nullable().describe('Space the key is bound to; null for every space'),
+  spaceId: z.string().nullable().describe('Space the key is bound to; null if it works in every space'),
   expiresAt: instant.nullable().describe('When the key expires; null for never'),
   createdAt: instant,
   limits: keyLimits.optional().describe('Rate limit of the key; absent without one'),

@@ -111,7 +111,7 @@ export const VARIABLES = {
   LOGS_PER_JOB: row('10000', 'Number of newest log entries to keep per job', integer(1, 1_000_000)),
   KEYS_PER_SPACE: row(
     '1000',
-    'Maximum number of API keys bound to a space; beyond it, creating one returns 429. Keys for every space are not counted',
+    'Maximum number of API keys bound to a space; beyond it, creating one returns 429. Keys that are not bound to a space do not count',
     integer(1, 1_000_000),
   ),
   LOG_BYTES_PER_JOB: row(

@@ -12,11 +12,11 @@ export type AuditStream = (typeof AUDIT_STREAMS)[number];
  *
  * | key | type | members | written by | removed by |
  * |---|---|---|---|---|
- * | `ym:meta` | hash | partitions; format, see prepare.ts; idempotencySecret | first start | never |
+ * | `ym:meta` | hash | partitions; format; see prepare.ts; idempotencySecret | first start | never |
  * | `ym:clock` | string | epoch ms; only with a manual clock | first start, `POST /test/clock` | never |
- * | `ym:{pp}:job:<id>` | hash | the record, see record.ts | every transition | purge |
- * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see lua/history.lua | events, from the first one not implied by the record | purge |
- * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`, see logs.ts | append | purge |
+ * | `ym:{pp}:job:<id>` | hash | the record; see record.ts | every transition | purge |
+ * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`; see lua/history.lua | events, from the first one not implied by the record | purge |
+ * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`; see logs.ts | append | purge |
  * | `ym:{pp}:space:<s>/jobs` | zset | job ID by creation order | create | purge |
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job ID by creation order | every transition | every transition, purge |
  * | `ym:{pp}:space:<s>/tag/<tag>` | zset | job ID by creation order | create, copy | replacement, delete, purge |
@@ -24,10 +24,10 @@ export type AuditStream = (typeof AUDIT_STREAMS)[number];
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | the same for one job name | as above | as above |
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs in any status | create | purge of its last job |
  * | `ym:{pp}:space:<s>/unique` | hash | `<bytes of name>:<name><key>` → ID of the job that occupies the unique key | create, requeue | ack, end, purge |
- * | `ym:{pp}:space:<s>/paused` | hash | paused job name, or empty for the whole space → state, see lua/waiting/paused.lua | pause, resume, requeueResumed | resume, requeueResumed |
- * | `ym:{pp}:space:<s>/bytes` | hash | sums of the bytes of its jobs, see lua/bytes; only with `maxBytes` | change of settings, any change of a job, recount | change of settings |
+ * | `ym:{pp}:space:<s>/paused` | hash | paused job name, or empty for the whole space → state; see lua/waiting/paused.lua | pause, resume, requeueResumed | resume, requeueResumed |
+ * | `ym:{pp}:space:<s>/bytes` | hash | sums of the bytes of its jobs; see lua/bytes; only with `maxBytes` | change of settings, any change of a job, recount | change of settings |
  * | `ym:{pp}:space:<s>/history/<step>/<start>` | hash | job name → its counts in the minute or hour that begins at `start`, epoch seconds; see history/counter.ts | flush of a process | 48 hours (minutes) or 35 days (hours) after its last change, sooner beyond 8 MB; purge of the last job |
- * | `ym:{pp}:space:<s>/history/points` | hash | bytes of each point of the history, and their sum, see lua/space_history.lua | flush of a process | 35 days after its last change; purge of the last job |
+ * | `ym:{pp}:space:<s>/history/points` | hash | bytes of each point of the history, and their sum; see lua/space_history.lua | flush of a process | 35 days after its last change; purge of the last job |
  * | `ym:{pp}:space:<s>/history/names` | zset | job name by epoch seconds at which it was first counted in its latest hour | flush of a process | as `history/points` |
  * | `ym:{pp}:counted:<process>` | string | number of the last step of counts added for a process | flush of a process | expiry after a day |
  * | `ym:{pp}:spaces` | zset | space ID by its last order | create, retry | purge of its last job |
@@ -35,19 +35,19 @@ export type AuditStream = (typeof AUDIT_STREAMS)[number];
  * | `ym:{pp}:due` | zset | job ID by epoch ms at which the job becomes claimable, or its start limit ends | create, retry, release, reschedule, requeue | ack, kill, promotion |
  * | `ym:{pp}:pauses` | zset | space ID by epoch ms of the next sweep over its paused and resumed names | pause, resume, requeueResumed | requeueResumed |
  * | `ym:{pp}:recounts` | zset | space ID by epoch ms of the next step of its recount | change of settings, recount | change of settings |
- * | `ym:{pp}:settings` | hash | space ID → its settings, even without jobs, see storedSettings; empty → version of the hash | change of settings | change back to all defaults; the version never |
+ * | `ym:{pp}:settings` | hash | space ID → its settings, even without jobs; see storedSettings; empty → version of the hash | change of settings | change back to all defaults; the version never |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that the clock of Redis had stepped forward | scheduler | never |
  * | `ym:{pp}:barrier` | string | empty; after a write to it, WAIT covers the earlier writes of other connections | calls with DURABILITY=replicated | expiry 30 days after the last call |
  * | `ym:{pp}:callbacks` | zset | job ID by epoch ms of the relay's next check | end of a job, each attempt | final outcome, delete, requeue |
  * | `ym:{pp}:operations` | zset | ID of a running operation by epoch ms of the last step of its space | start, each step | end |
- * | `ym:{pp}:operation:<id>` | hash | the record, see operations/record.ts | start, each step, cancel | expiry 30 days after its start; start, once the space has 100 newer ones |
+ * | `ym:{pp}:operation:<id>` | hash | the record; see operations/record.ts | start, each step, cancel | expiry 30 days after its start; start, once the space has 100 newer ones |
  * | `ym:{pp}:space:<s>/operations` | zset | operation ID by epoch ms of its start | start | as its operations |
  * | `ym:{keys}:records` | hash | API key ID → JSON | creation, rotation | revocation; cleanup within an hour after its expiry |
  * | `ym:{keys}:index` | zset | `/<id>` of each API key, and `<space>/<id>` of a key bound to a space, in lexical order | creation | as its record |
  * | `ym:{keys}:children` | zset | `<id of an API key>/<id of a key that it made>/<space of that key>`, in lexical order | creation of the second key | revocation of the second key; revocation of the first that keeps the keys it made |
  * | `ym:{keys}:revoking` | set | ID of a revoked API key that made keys which must still be revoked | revocation | revocation of the last of these |
  * | `ym:{keys}:used` | hash | API key ID → epoch ms of its last use | every API and gateway process, once a minute | as its record |
- * | `ym:{audit}:keys`, `ym:{audit}:jobs` | stream | acts, up to 10,000 per stream, see audit/acts.ts | each act | never |
+ * | `ym:{audit}:keys`, `ym:{audit}:jobs` | stream | acts, up to 10,000 per stream; see audit/acts.ts | each act | never |
  * | `ym:{audit}:jobs/of/<owner>`, and for `keys` | zset | IDs of an owner's entries in the stream, by time | each act | with its last entry |
  * | `ym:{audit}:jobs/owners`, and for `keys` | zset | owner by the number of its entries in the stream | each act | with its last entry |
  * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and callback retries, all of which can be lost | scheduler | BullMQ |
@@ -108,7 +108,7 @@ export function keyMap(prefix: string) {
     /** Channel: the partition of a space whose settings have changed. */
     settingsChannel: `${prefix}:{settings}:changed`,
     keyUses: `${prefix}:{keys}:used`,
-    /** Stream of the audit. It has a hash tag, like the first key of every script, see run-script.ts. */
+    /** Stream of the audit. It has a hash tag, like the first key of every script; see run-script.ts. */
     audit: (stream: AuditStream) => `${prefix}:{audit}:${stream}`,
     /**
      * Channel: after a revocation, the IDs of the revoked API keys, separated by commas; after a rotation, the ID, a blank,
@@ -122,7 +122,7 @@ export type KeyMap = ReturnType<typeof keyMap>;
 
 /**
  * Return the presence channel for a channel of events. Scripts publish the events of a partition only while its presence
- * channel has subscribers, so subscribe to it first, see lua/publish.lua. Nothing is ever sent on it.
+ * channel has subscribers, so subscribe to it first; see lua/publish.lua. Nothing is ever sent on it.
  *
  * @returns null for another channel
  */

@@ -28,7 +28,7 @@ export interface StoreSettings {
   logBytesPerJob: number;
   /** Timeout of a Redis command, in milliseconds. Default 1,500. */
   redisTimeoutMs: number;
-  /** Whether jobs follow a manual clock, see script/manual-clock.ts. Default false. */
+  /** Whether jobs follow a manual clock; see script/manual-clock.ts. Default false. */
   isClockManual: boolean;
   /** Random number of at least 0 and less than 1, for the jitter of retries. Default `Math.random`. */
   random: () => number;
@@ -62,13 +62,13 @@ export interface Clock {
 /** What a process knows without asking Redis. Copies of a store share this object. */
 export interface Known {
   clock: Clock;
-  /** Settings of all spaces, updated by the watch of the process, see spaces/settings. */
+  /** Settings of all spaces, updated by the watch of the process; see spaces/settings. */
   spaces: KnownSettings;
   /**
    * Whether jobs can be created: false while Redis could evict them. Updated by the process's watch of Redis settings.
    */
   isStorageSafe: boolean;
-  /** Secret for idempotency keys, see jobs/create/idempotency.ts; null until it is read. */
+  /** Secret for idempotency keys; see jobs/create/idempotency.ts; null until it is read. */
   idempotencySecret: Buffer | null;
 }
 
@@ -122,8 +122,8 @@ export interface Caller {
 
 /**
  * Return the tenant of a call: the space of its key. Queues and budgets are shared between tenants rather than keys,
- * because a tenant can make any number of keys. A call with a key for every space belongs to the space in its path, or
- * else to the key.
+ * because a tenant can make any number of keys. A call with a key that isn't bound to a space belongs to the space in its
+ * path, or else to the key.
  *
  * @param pathSpace '' when the path has none
  */

@@ -52,7 +52,7 @@ export function isoOrNull(epochMs: string | null | undefined): string | null {
   return epochMs ? isoOf(epochMs) : null;
 }
 
-/** Return the time in an order, epoch milliseconds, see nextOrder in lua/queue.lua. */
+/** Return the time in an order, epoch milliseconds; see nextOrder in lua/queue.lua. */
 export const msOfOrder = (order: string) => Math.floor(Number(order) / 1024);
 
 /** Format the creation time of a job with this order. */
@@ -61,7 +61,7 @@ export function isoOfOrder(order: string): string {
 }
 
 /**
- * Return the claim order of a job, given its score in a queue, see queueScore in lua/waiting/waiting.lua.
+ * Return the claim order of a job, given its score in a queue; see queueScore in lua/waiting/waiting.lua.
  *
  * @param priority priority in the record, in seconds
  */

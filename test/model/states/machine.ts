@@ -91,7 +91,7 @@ export const RULES = {
   } as Partial<Record<Trigger, (life: Life, to: Status) => Partial<Life>>>,
   /** Token of the delivery that a claim makes. */
   tokenOf: ({ attempt, returns, order }: Life) => `${attempt}.${returns}.${order}`,
-  /** Which delivery a token is, see lua/attempt/delivery.lua. */
+  /** Which delivery a token is; see lua/attempt/delivery.lua. */
   deliveryOf(life: Life, token: string): 'current' | 'over' | 'unknown' {
     const [attempt, returns, order] = token.split('.').map(Number) as [number, number, number];
     if (order !== life.order) return 'unknown';
@@ -205,7 +205,7 @@ const removed = (state: State, job: number, rules: Rules): State => ({
   late: state.late.map((tokens, n) => (n === job ? newest(tokensOf(state, job), rules.known.ofRemoved) : tokens)),
 });
 
-/** Make a transition. The list of deliveries follows the specification, see attempts.ts. */
+/** Make a transition. The list of deliveries follows the specification; see attempts.ts. */
 function moved(state: State, job: number, { trigger, to, event }: Transition, rules: Rules): State {
   const life = state.jobs[job] as Life;
   const after: Life = { ...life, ...rules.counters[trigger]?.(life, to), status: to };

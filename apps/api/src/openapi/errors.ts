@@ -73,7 +73,7 @@ export const STRICTNESS_HEADERS = {
   'preference-applied': refTo('headers', 'PreferenceApplied'),
 };
 
-/** Headers of a page, see next-page.ts. */
+/** Headers of a page; see next-page.ts. */
 export const PAGE_HEADERS = { 'x-next-cursor': refTo('headers', 'NextCursor'), link: refTo('headers', 'Link') };
 
 /** Header of a response to a request that may be a repeat. */

@@ -11,7 +11,7 @@ import { printable } from '../terminal/printable.js';
 
 /** A message of any stream, ready to show: every text in it is printable. Fields that its type lacks are null. */
 export interface StreamMessage {
-  /** Type, see docs/streams.md#messages. Newer services may send other types. */
+  /** Type; see docs/streams.md#messages. Newer services may send other types. */
   type: string;
   jobId: string | null;
   jobName: string | null;

@@ -11,7 +11,7 @@ export interface StreamCaller {
   tenant: string;
   /** Number of rotations of the key before its secret was generated. */
   rotation: number;
-  /** Space that the client is bound to; null for a key for every space, and for an anonymous stream. */
+  /** Space that the client is bound to; null if its key isn't bound to one, and for an anonymous stream. */
   spaceId: string | null;
   scope: StreamScope;
   /** How long the stream may stay open, milliseconds: until its stream token expires. Infinity for an API key. */

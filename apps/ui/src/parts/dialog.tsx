@@ -81,7 +81,7 @@ export function Shown({ title, children }: { title: ComponentChildren; children:
 }
 
 export interface Action {
-  /** Title of the dialog, as a question. Isolate names from users in it, see {@link Text}. */
+  /** Title of the dialog, as a question. Isolate names from users in it; see {@link Text}. */
   title: ComponentChildren;
   /** Consequences of the action, and more fields. */
   children?: ComponentChildren;

@@ -3,7 +3,7 @@
 -- REPLY OK found[]
 --
 -- Compare acts in a stream of the audit with the index of their owner, and with the number of its acts.
---   audit         the stream, see append_act.lua of the store
+--   audit         the stream; see append_act.lua of the store
 --   isRepairing   '1' to repair, '0' to write nothing
 --   owner         expected owner of the acts, whose number of acts is also checked
 --   ids           IDs of acts, at most 100

@@ -7,7 +7,7 @@
 --   afterOrder   order of the last job listed before; '-inf' to begin
 --   limit        maximum number of jobs, at most 100
 --   names        one name per job
---   bytes        the field `bytes` of each record that has it, see lua/bytes of the store
+--   bytes        the field `bytes` of each record that has it; see lua/bytes of the store
 local page = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 local names, bytes = {}, {}
 for i = 1, #page, 2 do

@@ -1,4 +1,4 @@
--- Orders are exact whole numbers up to this limit, see nextOrder.
+-- Orders are exact whole numbers up to this limit; see nextOrder.
 local LAST_ORDER = 2 ^ 53
 
 -- Check the last order of a space. It must be at least that of the newest job, or the next job would come before it. It must

@@ -71,11 +71,11 @@ type WhatIsSet<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> };
 export type SpaceSettings = WhatIsSet<Omit<SettingsChange, 'retention' | 'defaults'>> & {
   retention?: WhatIsSet<NonNullable<SettingsChange['retention']>>;
   defaults?: JobDefaults;
-  /** Limits set with a key for every space. Not shown. */
+  /** Limits set with a key that isn't bound to a space. Not shown. */
   operatorLimits?: SpaceLimit[];
 };
 
-/** Limits that a space-bound key may only lower once a key for every space has set them. */
+/** Limits that a space-bound key may only lower once a key that isn't bound to a space has set them. */
 const SPACE_LIMITS = ['maxPending', 'maxBytes'] as const;
 type SpaceLimit = (typeof SPACE_LIMITS)[number];
 
@@ -85,7 +85,7 @@ export type JobDefaults = WhatIsSet<NonNullable<SettingsChange['defaults']>>;
 /**
  * Apply a change to settings. Groups are merged setting by setting; `retry` counts as one setting.
  *
- * @param isOperator whether the caller's key is for every space
+ * @param isOperator whether the caller's key isn't bound to a space
  * @throws FORBIDDEN if another caller would raise or reset a limit set by an operator
  */
 export function changedSettings(
@@ -96,7 +96,10 @@ export function changedSettings(
   const after: SpaceSettings = merged(settings, change, ['retention', 'defaults']);
   const raised = operatorLimits.find((name) => (after[name] ?? Number.POSITIVE_INFINITY) > (settings[name] as number));
   if (raised !== undefined && !isOperator) {
-    throw new YardmasterError('FORBIDDEN', `${raised} was set with a key for every space; this key may only lower it`);
+    throw new YardmasterError(
+      'FORBIDDEN',
+      `${raised} was set with a key that isn't bound to a space; this key may only lower it`,
+    );
   }
   const isOfOperator = (name: SpaceLimit) =>
     after[name] !== undefined && (operatorLimits.includes(name) || (isOperator && change[name] !== undefined));

@@ -49,7 +49,7 @@ export class Authenticator {
   #admin: (Principal & Pick<StoredKey, 'secretHash'>) | null = null;
   readonly #cacheMs: number;
   readonly #capacity: number;
-  /** The text of ADMIN_API_KEY, in a set because it must be looked up rather than compared, see KeyCache. */
+  /** The text of ADMIN_API_KEY, in a set because it must be looked up rather than compared; see KeyCache. */
   #adminTexts: ReadonlySet<string> = new Set();
   readonly #cache: KeyCache;
   /**
@@ -283,7 +283,7 @@ export class Authenticator {
   }
 }
 
-/** Parse a message of the channel `revocations`, see keys.ts. */
+/** Parse a message of the channel `revocations`; see keys.ts. */
 function announced(text: string): { keyIds: string[]; oldestSecret: number } {
   const [ids = '', oldestSecret] = text.split(' ');
   return { keyIds: ids.split(','), oldestSecret: Number(oldestSecret ?? Number.POSITIVE_INFINITY) };

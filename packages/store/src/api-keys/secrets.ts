@@ -39,7 +39,7 @@ export interface Principal {
   expiresAt: string | null;
   /** Limits of its calls; null for none. */
   limits: KeyLimits | null;
-  /** Buckets that each of its calls takes from, see bucketsOf; empty for no limit. */
+  /** Buckets that each of its calls takes from; see bucketsOf; empty for no limit. */
   buckets: readonly KeyBucket[];
   /** Number of the secret: 0 for that of the creation, incremented by each rotation. */
   rotation: number;

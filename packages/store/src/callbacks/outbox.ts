@@ -43,7 +43,7 @@ export interface Relayed {
  * Return up to 100 due callbacks of one partition, oldest first, each to a single caller. A callback that the caller loses
  * is returned again after 4 s, 8 s and so on, up to every 5 minutes.
  *
- * @param partition tag of the partition, see PARTITION_TAGS
+ * @param partition tag of the partition; see PARTITION_TAGS
  * @throws UNAVAILABLE
  */
 export async function relayCallbacks(store: Store, partition: string): Promise<Relayed> {

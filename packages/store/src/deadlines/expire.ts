@@ -45,7 +45,7 @@ export interface Expired {
  * Process up to 100 due deadlines of one partition, oldest first. Any number of processes can call this at once, because
  * each deadline is processed once.
  *
- * @param partition tag of the partition, see PARTITION_TAGS
+ * @param partition tag of the partition; see PARTITION_TAGS
  * @param dueBefore reading of the clock of Redis with no unhandled step, epoch milliseconds, so that an unnoticed step
  *   closes no window. See clock-watch.ts
  * @throws UNAVAILABLE

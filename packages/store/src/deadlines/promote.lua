@@ -48,7 +48,7 @@ local function promoteOne(id, n)
 end
 
 local examined, broken = sweep(due, before, limit, nowMs, function(id, at, n)
-  leave(due, id) -- first, see replaceEntry
+  leave(due, id) -- first; see replaceEntry
   local count = promoteOne(id, n)
   if not count then return end
   counts[count] = counts[count] + 1

@@ -24,7 +24,7 @@ export interface Promoted {
  * Process up to 50 due waiting jobs of one partition, earliest first: scheduled jobs become pending, and jobs whose start
  * limit has passed are dead. Any number of processes can call this at once, because each job is processed once.
  *
- * @param partition tag of the partition, see PARTITION_TAGS
+ * @param partition tag of the partition; see PARTITION_TAGS
  * @param dueBefore see expireDue
  * @throws UNAVAILABLE
  * @see docs/scheduling.md

@@ -13,7 +13,7 @@ import {
 
 // The options of a create, as records and script arguments contain them: text that Lua reads without parsing JSON.
 
-/** Format when a job becomes claimable, see timeOf in lua/clock.lua. */
+/** Format when a job becomes claimable; see timeOf in lua/clock.lua. */
 export function delayOf({ scheduledFor, delaySeconds }: Schedule): string {
   if (scheduledFor !== null) return String(scheduledFor);
   return delaySeconds === null ? '' : `+${msOfSeconds(delaySeconds)}`;

@@ -30,7 +30,7 @@ local function numberOf(text)
   return number
 end
 
--- Format a whole number in full; '..' alone would give 1.8e+15. It must fit in a C long of 64 bits, see checkServer.
+-- Format a whole number in full; '..' alone would give 1.8e+15. It must fit in a C long of 64 bits; see checkServer.
 local function formatInteger(number)
   if batch and batch.texts[number] then return batch.texts[number] end
   local text = string.format('%d', number)

@@ -1,4 +1,4 @@
--- The flags of a state, see state.lua.
+-- The flags of a state; see state.lua.
 
 local function has(job, flag)
   return string.find(job.flags, flag, 1, true) ~= nil

@@ -4,7 +4,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\]', function(c) return string.format('\\u%04x', string.byte(c)) end) .. '"'
 end
 
--- Build the message of an event, see PublishedMessage in the protocol.
+-- Build the message of an event; see PublishedMessage in the protocol.
 --   seq    'null' for an event that is not in the history
 --   at     epoch ms as text
 --   data   JSON text

@@ -1,4 +1,4 @@
--- Return the stored settings of a space, see storedSettings; false when it has none.
+-- Return the stored settings of a space; see storedSettings; false when it has none.
 local function settingsText(base, space)
   return redis.call('HGET', base .. 'settings', space)
 end

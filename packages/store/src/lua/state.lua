@@ -5,7 +5,7 @@
 --
 --   order       creation order
 --   attempt     number of attempts started since the creation or the last requeue
---   returns     number of delivery timeouts, releases and requeues, see attempt/delivery.lua
+--   returns     number of delivery timeouts, releases and requeues; see attempt/delivery.lua
 --   seq         seq of the newest event
 --   updatedAt   epoch ms; 0 if the job has not changed since its creation
 --   flags       `-`, and a letter for each option that the record has: `u` unique, `c` callbackUrl, `t` tags, `p` priority,

@@ -39,7 +39,7 @@ export interface Step {
 /**
  * Find the partition with the next operation to step: the one whose space has waited longest.
  *
- * @param partitions tags of the partitions, see PARTITION_TAGS
+ * @param partitions tags of the partitions; see PARTITION_TAGS
  * @returns null when no operation is running
  * @throws UNAVAILABLE
  */
@@ -59,7 +59,7 @@ export async function nextPartition(store: Store, partitions: readonly string[])
  * Step one running operation of a partition: the one whose space has waited longest. Any number of processes can call this
  * at once; a step that another process has already done does nothing.
  *
- * @param partition tag of the partition, see PARTITION_TAGS
+ * @param partition tag of the partition; see PARTITION_TAGS
  * @returns null when no operation is running
  * @throws UNAVAILABLE
  */

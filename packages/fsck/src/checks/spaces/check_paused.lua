@@ -3,7 +3,7 @@
 -- REPLY OK found[]
 --
 -- Check the pauses of a space: each name is paused or being resumed, and a sweep handles it.
---   paused        the space's /paused, see lua/waiting/paused.lua of the store
+--   paused        the space's /paused; see lua/waiting/paused.lua of the store
 --   isRepairing   '1' to repair, '0' to write nothing
 --   found         kind, key, detail, outcome, …; see findings
 local found, hasNames = findings(), false

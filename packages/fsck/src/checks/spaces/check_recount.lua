@@ -3,7 +3,7 @@
 -- REPLY OK found[]
 --
 -- Check that the bytes of a space are counted if and only if its settings have maxBytes.
---   sums          the space's /bytes, see lua/bytes of the store
+--   sums          the space's /bytes; see lua/bytes of the store
 --   isRepairing   '1' to repair, '0' to write nothing
 --   found         kind, key, detail, outcome, …; see findings
 local found, most = findings(), maxBytesIn(settingsText(base, space))

@@ -1,4 +1,4 @@
--- Bounds of the fields of a record that control when, how often and for how long a job can run, see LIMITS of the protocol.
+-- Bounds of the fields of a record that control when, how often and for how long a job can run; see LIMITS of the protocol.
 local LONGEST_DELAY_SECONDS = 604800
 local MOST_DELAYS = 20
 local LARGEST_FACTOR = 10

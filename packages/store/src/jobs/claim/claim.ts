@@ -14,7 +14,7 @@ export type PollInputs = Pick<PollRequest, 'count' | 'names'> & ClaimOptions;
 /** Return how many jobs a poll can access. With several names, it reads the head of each queue. */
 export const jobsOfPoll = ({ count, names }: PollInputs) => count + (names.length > 1 ? names.length : 0);
 
-/** Jobs that a poll has claimed, and whether another poll may find more, see pollJobs. */
+/** Jobs that a poll has claimed, and whether another poll may find more; see pollJobs. */
 export interface Polled {
   jobs: ClaimedJob[];
   isMore: boolean;

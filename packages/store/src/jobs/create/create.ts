@@ -154,9 +154,9 @@ export interface PackedJob {
   tags: number;
   /** Fingerprint of the request; '' without an idempotency key. */
   fingerprint: string;
-  /** Options in its state, see optionsOf. */
+  /** Options in its state; see optionsOf. */
   options: string;
-  /** When it becomes claimable, see delayOf. */
+  /** When it becomes claimable; see delayOf. */
   delay: string;
 }
 

@@ -8,7 +8,7 @@ export interface Places {
   below: number;
 }
 
-/** Orders per millisecond, see nextOrder in lua/queue.lua. */
+/** Orders per millisecond; see nextOrder in lua/queue.lua. */
 const PLACES_PER_MS = 1_024;
 
 /** Return the range of jobs created within the times of a filter. */

@@ -8,7 +8,7 @@ import { deliveryTokenOf, stateOf } from './state.js';
  *
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never parses,
  * because its JSON library would turn `[]` into `{}` and round big integers. `state` contains everything that each
- * transition reads, see lua/state.lua. A field with its default value is absent. Times are epoch milliseconds. `error` is
+ * transition reads; see lua/state.lua. A field with its default value is absent. Times are epoch milliseconds. `error` is
  * the error of the latest failed attempt.
  *
  * The record has further fields:
@@ -21,7 +21,7 @@ import { deliveryTokenOf, stateOf } from './state.js';
  * | `deliveryTimeouts` | number of consecutive delivery timeouts; removed by an ack |
  * | `missedWindowMs` | delivery window of the last delivery timeout |
  * | `logsDropped` | number of oldest log entries that were dropped |
- * | `fingerprint` | fingerprint of the request, see create/idempotency.ts; only with an idempotency key |
+ * | `fingerprint` | fingerprint of the request; see create/idempotency.ts; only with an idempotency key |
  * | `startBy` | time by which it must be acked for the first time; 0 after the first ack; see lua/waiting/start_limit.lua |
  * | `ackWithinMs` | delivery window requested by the poll |
  * | `runBy` | when the running attempt must end; only with `maxRunSeconds` |
@@ -29,7 +29,7 @@ import { deliveryTokenOf, stateOf } from './state.js';
  * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed the key |
  * | `bytes` | memory of the job, only in a space with `maxBytes`; see lua/bytes |
  * | `kept` | 1 if the ended job is kept forever |
- * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | state of the callback, see lua/callback.lua |
+ * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | state of the callback; see lua/callback.lua |
  */
 export const LISTED_FIELDS = [
   'state',

@@ -8,7 +8,7 @@
 --   firstSeq, lastSeq   seq of the first event returned, and of the newest event of the job
 --   logSeq     seq of the newest log entry, `newestLog`
 --   result     null unless the job is completed
---   tags       current tags of the job, see lua/tags.lua
+--   tags       current tags of the job; see lua/tags.lua
 local job, logsDropped, result, tags = loadJob(base, jobId, 'logsDropped', 'result', 'tags')
 if not job.status then return { 'JOB_NOT_FOUND' } end
 local first, firstSeq, _, implied = placeInHistory(job, fromSeq)

@@ -59,7 +59,7 @@ export function stateOf(text: string): State {
   };
 }
 
-/** Flags of the fields that transitions look for, see lua/state.lua. */
+/** Flags of the fields that transitions look for; see lua/state.lua. */
 const FLAGS: Record<string, string> = {
   unique: 'u',
   callbackUrl: 'c',

@@ -4,7 +4,7 @@ local function nextRandom(random, n)
 end
 
 -- Return the backoff after an attempt, in ms.
---   retry    `<delays> <factor> <maxDelaySeconds> <jitter>`, see storedRetryOf
+--   retry    `<delays> <factor> <maxDelaySeconds> <jitter>`; see storedRetryOf
 --   random   at least 0 and less than 1. The caller draws it, because Redis seeds math.random identically for every script
 local function retryDelayMs(retry, attempt, random)
   local delays, factor, longest, jitter = string.match(retry, '^(%S+) (%S+) (%S+) (%S+)$')

@@ -5,7 +5,7 @@
 --   unheard                           a channel without subscribers
 --   prefix, isAnythingPaused          whether anything may be paused in one space
 --   queue, heads, next                oldest entries of a queue, and the position of the first that is not taken
---   numbers, texts                    numbers by text and texts by number, see numberOf and formatInteger
+--   numbers, texts                    numbers by text and texts by number; see numberOf and formatInteger
 local batch
 
 -- Start a group.

@@ -33,13 +33,13 @@ local function passTurn(base, space, id, nowText)
     if score then others[#others + 1] = { tonumber(score), other } end
   end
   table.sort(others, function(one, other) return one[1] < other[1] end)
-  leave(running, id) -- first, see replaceEntry
+  leave(running, id) -- first; see replaceEntry
   for i, other in ipairs(others) do enter(running, nowText + i / 1000, other[2]) end
   enter(running, nowText + (#others + 1) / 1000, id)
 end
 
 -- End an operation.
 local function endOperation(base, id, status, nowText, left)
-  redis.call('ZREM', base .. 'operations', id) -- first, see replaceEntry
+  redis.call('ZREM', base .. 'operations', id) -- first; see replaceEntry
   redis.call('HSET', base .. 'operation:' .. id, 'status', status, 'finishedAt', nowText, 'left', formatInteger(left))
 end

@@ -6,7 +6,7 @@
 --
 -- Claim a job by its ID, if it is pending and neither its name nor its space is paused.
 --   space     space of the job
---   job       values of the job, see appendClaimed
+--   job       values of the job; see appendClaimed
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
 local job, refusal, payload = openJob(base, space, jobId, 'payload')
 if refusal then return refusal end

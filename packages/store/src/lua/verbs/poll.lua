@@ -10,7 +10,7 @@
 --   ackWithinMs  delivery window of the jobs; '' for DELIVERY_TIMEOUT_SECONDS
 --   workerId     worker to show on the jobs; '' for none
 --   names        job names, at most 100; none for any
---   jobs         values of all claimed jobs, see appendClaimed
+--   jobs         values of all claimed jobs; see appendClaimed
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
 local wanted, prefix, paused = numberOf(count), base .. 'space:' .. space .. '/', nil
 local queue = prefix .. 'queue' -- the queue of a name is <queue>/<name>

@@ -1,5 +1,5 @@
 -- Announce a claimable job to the processes with waiting polls for its space. Each job has its own message, because each message
--- triggers one poll, see apps/api/src/waiting.
+-- triggers one poll; see apps/api/src/waiting.
 local function wake(job)
   local channel = job.base .. 'wake:' .. job.space
   if batch and batch.unheard == channel then return end

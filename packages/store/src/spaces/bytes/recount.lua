@@ -10,7 +10,7 @@
 local nowMs, nowText = now()
 local space = redis.call('ZRANGEBYSCORE', recounts, '-inf', nowText, 'LIMIT', 0, 1)[1]
 if not space then return { 'OK', 0 } end
-redis.call('ZREM', recounts, space) -- first, see replaceEntry
+redis.call('ZREM', recounts, space) -- first; see replaceEntry
 applyMaxBytes(base, space, maxBytesIn(settingsText(base, space)) or '')
 local prefix = base .. 'space:' .. space .. '/'
 local sums = prefix .. 'bytes'

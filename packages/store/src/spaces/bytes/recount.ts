@@ -8,7 +8,7 @@ const STEP = 50;
 /**
  * Recount the bytes of a partition's spaces, one step per call. Any number of processes can call this at once.
  *
- * @param partition tag of the partition, see PARTITION_TAGS
+ * @param partition tag of the partition; see PARTITION_TAGS
  * @returns whether a step was due
  * @throws UNAVAILABLE
  */

@@ -4,7 +4,7 @@
 -- REPLY TOO_MANY
 --
 -- Pause some names, or a whole space: their jobs can no longer be claimed. This works on a full Redis.
---   paused   the space's /paused, see lua/waiting/paused.lua
+--   paused   the space's /paused; see lua/waiting/paused.lua
 --   most     maximum number of paused names
 --   names    '' for the whole space
 --   changed  number of names that were not paused before

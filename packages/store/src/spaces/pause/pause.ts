@@ -28,7 +28,7 @@ export async function pauseSpace(store: Store, spaceId: string, { names }: Pause
 
 /**
  * Resume some names or, without names, everything in a space. Sweeps put the jobs of resumed names back in the space's
- * queue, see requeueResumed.
+ * queue; see requeueResumed.
  *
  * @returns whether anything was paused before
  * @throws UNAVAILABLE
@@ -52,7 +52,7 @@ export async function readPaused(store: Store, spaceId: string): Promise<Paused>
   return pausedOf(Object.entries(await call(store, 'hgetall', store.redis.hgetall(store.keys.paused(spaceId)))));
 }
 
-/** Decode the fields of /paused, see lua/waiting/paused.lua. */
+/** Decode the fields of /paused; see lua/waiting/paused.lua. */
 export function pausedOf(fields: readonly (readonly [name: string, value: string])[]): Paused {
   const names = fields.filter(([, value]) => value === '1').map(([name]) => name);
   if (names.includes('')) return true;
@@ -63,7 +63,7 @@ export function pausedOf(fields: readonly (readonly [name: string, value: string
  * Maintain the queues of a partition's spaces with pauses, one step per call: put up to 100 jobs of resumed names back in
  * the queue of their space, or take jobs of paused names off its head. Any number of processes can call this at once.
  *
- * @param partition tag of the partition, see PARTITION_TAGS
+ * @param partition tag of the partition; see PARTITION_TAGS
  * @throws UNAVAILABLE
  */
 export async function requeueResumed(store: Store, partition: string): Promise<{ isMore: boolean; broken: string[] }> {

@@ -10,7 +10,7 @@
 local nowMs = now()
 local space = redis.call('ZRANGEBYSCORE', pauses, '-inf', formatInteger(nowMs), 'LIMIT', 0, 1)[1]
 if not space then return { 'OK', 0 } end
-redis.call('ZREM', pauses, space) -- first, see replaceEntry
+redis.call('ZREM', pauses, space) -- first; see replaceEntry
 
 -- Take jobs of paused names off the head of the queue. Return whether more may follow.
 local function takeOut(prefix, names)

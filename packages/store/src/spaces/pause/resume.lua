@@ -4,7 +4,7 @@
 --
 -- Resume some names, or everything in a space. The first of their jobs return to the space's queue now, the others with the next
 -- sweeps. This works on a full Redis.
---   paused   the space's /paused, see lua/waiting/paused.lua
+--   paused   the space's /paused; see lua/waiting/paused.lua
 --   limit    maximum number of jobs to examine
 --   names    none to resume everything
 --   isAny    1 if anything was paused

@@ -35,7 +35,7 @@ export class KnownSettings {
     this.#partitions.set(partition, { version, spaces: [...spaces, spaceId], on: new Set([...on, ...onIn(settings)]) });
   }
 
-  /** Replace the settings of a partition with those in Redis. @param fields fields of its hash, see keys.ts */
+  /** Replace the settings of a partition with those in Redis. @param fields fields of its hash; see keys.ts */
   replace(partition: string, fields: Record<string, string>): void {
     const { '': version, ...texts } = fields;
     for (const spaceId of this.#partitions.get(partition)?.spaces ?? []) this.#bySpace.delete(spaceId);

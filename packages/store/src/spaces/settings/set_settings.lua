@@ -4,7 +4,7 @@
 -- REPLY CHANGED
 --
 -- Replace the settings of a space, unless another call has changed them in the meantime.
---   settings        settings of all spaces of the partition, see keys.ts
+--   settings        settings of all spaces of the partition; see keys.ts
 --   before, after   see storedSettings; '' for none
 --   maxBytes        maxBytes after the change; '' for none
 if (redis.call('HGET', settings, space) or '') ~= before then return { 'CHANGED' } end

@@ -24,7 +24,7 @@ export async function readSettings(store: Store, spaceId: string): Promise<Space
  * when they receive the message.
  *
  * @returns the new settings, and whether they differ from the previous ones
- * @throws FORBIDDEN for a limit that only a key for every space may raise; OVERLOADED when others keep changing them;
+ * @throws FORBIDDEN for a limit that only a key without a space may raise; OVERLOADED when others keep changing them;
  *   UNAVAILABLE
  * @see docs/api/spaces.md#settings
  */
