@@ -177,6 +177,6 @@ describe('secrets installed in a cluster', () => {
     const enabled = Object.entries(values).map(([key, value]) => [key, { ...(value as object), enabled: true }]);
     const notes = await helm('install', { ...TRIAL, ...Object.fromEntries(enabled) }, '--dry-run=client');
     expect(notes).toContain(line);
-    expect(notes.includes('config.TRUSTED_PROXIES is not set')).toBe(enabled.length > 0);
+    expect(notes.includes("config.TRUSTED_PROXIES isn't set")).toBe(enabled.length > 0);
   });
 });

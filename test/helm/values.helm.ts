@@ -132,6 +132,6 @@ it('extraObjects of the release may contain templates', () => {
 });
 
 it('the README of the chart lists every example', () => {
-  const linked = [...readme.matchAll(/\(\.\.\/examples\/(.+?)\)/g)].map(([, file]) => file);
+  const linked = [...readme.matchAll(/\/blob\/main\/helm\/examples\/(.+?)\)/g)].map(([, file]) => file);
   expect(linked.sort()).toEqual(readdirSync(`${CHART}/../examples`).sort());
 });

@@ -41,7 +41,8 @@ it('yardmaster logs waits for a service that is down at the start or later, and 
 
   expect(run.lines()).toEqual(infos(numbered(5)));
   expect(run.err()).toBe(
-    `cannot connect to ${url} (ECONNREFUSED), reconnecting\nconnection lost (server is shutting down), reconnecting\n`,
+    `cannot connect to ${url} (connect ECONNREFUSED 127.0.0.1:${port}), reconnecting\n` +
+      'connection lost (The server closed the stream), reconnecting\n',
   );
 });
 
