@@ -182,6 +182,7 @@ export function due(world: World): Omit<Due, 'clocks' | 'recounts'> {
   return {
     deadlines: partitionsWith(({ deadline }) => deadline),
     promotions: partitionsWith(promoteAt),
+    schedules: [],
     operations: [],
     callbacks: partitionsWith(({ callback }) => (callback?.isPending ? callback.relayAt : null)),
     pauses: PARTITION_TAGS.filter((partition) =>

@@ -17,10 +17,10 @@ import {
 /** Convert seconds of a request: whole milliseconds, rounded up so that nothing happens early. */
 export const msOf = (seconds: number) => Math.ceil(seconds * 1_000);
 
-type Schedule = Pick<RescheduleRequest, 'scheduledFor' | 'delaySeconds'>;
+type StartTime = Pick<RescheduleRequest, 'scheduledFor' | 'delaySeconds'>;
 
 /** Return the time that a request asks for; null when it is not in the future. */
-export function timeOf({ now }: World, { scheduledFor, delaySeconds }: Schedule): number | null {
+export function timeOf({ now }: World, { scheduledFor, delaySeconds }: StartTime): number | null {
   const at = scheduledFor ?? (delaySeconds === null ? now : now + msOf(delaySeconds));
   return at > now ? at : null;
 }

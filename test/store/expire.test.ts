@@ -121,6 +121,7 @@ describe('observer of a store', () => {
     unfenced: () => observed.push(['unfenced']),
     expired: (lagMs) => observed.push(['expired', lagMs >= 0]),
     promoted: (lagMs) => observed.push(['promoted', lagMs >= 0]),
+    fired: ({ fired, skipped }) => observed.push(['fired', fired, skipped]),
     logged: (...what) => observed.push(['logged', ...what]),
     refusedLogs: () => observed.push(['refusedLogs']),
     cutSearchShort: () => observed.push(['cutSearchShort']),

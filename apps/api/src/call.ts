@@ -56,7 +56,7 @@ export interface Dependencies extends KeyCheck {
 export interface Params {
   /** ID of the space in the path; '' if it has none. */
   spaceId: string;
-  /** ID of the job, API key or operation in the path; '' if it has none. */
+  /** ID of the job, API key, operation or schedule in the path; '' if it has none. */
   id: string;
 }
 

@@ -1,4 +1,4 @@
-import { checkParameters, spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
+import { checkParameters, scheduleId, spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import {
   authenticate,
   authorize,
@@ -50,7 +50,7 @@ async function serve(
   deps: Dependencies,
 ): Promise<Reply<unknown>> {
   const { req } = res;
-  if (route.path.startsWith(IN_SPACE)) validate(spaceIdSchema, spaceId, 'spaceId');
+  if (route.path.startsWith(IN_SPACE)) checkPath(spaceId, id);
 
   const apiKey = presentedKey(req);
   access.presented = apiKey;
@@ -89,6 +89,12 @@ async function serve(
 }
 
 const IN_SPACE = '/api/v1/spaces/:';
+
+/** Check the IDs in the path of a space. @throws INVALID_REQUEST */
+function checkPath(spaceId: string, id: string): void {
+  validate(spaceIdSchema, spaceId, 'spaceId');
+  if (id !== '') validate(scheduleId, id, 'scheduleId');
+}
 
 /** Return whether a call may be urgent, before its body is known: a poll may have outcomes. */
 const mayBeUrgent = ({ slot, trigger }: Route) => slot === 'urgent' || trigger === 'poll';

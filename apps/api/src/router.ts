@@ -6,8 +6,11 @@ import type { Params } from './call.js';
 /** One method of one path. */
 export interface Endpoint {
   /** GET also serves HEAD. */
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Path with at most one parameter, right after its collection: `/api/v1/jobs/:jobId/ack`. */
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /**
+   * Path with a parameter right after its collection, `/api/v1/jobs/:jobId/ack`, and in a space also with a second one,
+   * `/api/v1/spaces/:spaceId/schedules/:scheduleId`.
+   */
   path: string;
   /** Route label in the metrics. Default: the path. */
   route?: string;
@@ -16,7 +19,7 @@ export interface Endpoint {
 
 interface Entry {
   route: string;
-  paramsOf: (id: string) => Params;
+  paramsOf: (id: string, inner: string) => Params;
   methods: Map<string, Endpoint['respond']>;
   /** Methods of the path, formatted for the `Allow` header. */
   allow: string;
@@ -26,6 +29,9 @@ interface Entry {
 
 /** The collection, the ID and the rest of a path. */
 const WITH_ID = /^(\/api\/v1\/[a-z]+\/)([^/]+)(.*)$/;
+
+/** The rest of a path with a second ID: its collection, the ID and the rest. */
+const WITH_INNER_ID = /^(\/schedules\/)([^/]+)(.*)$/;
 
 /**
  * Create a router that finds an endpoint with one regular expression and one lookup. On a known path, it answers OPTIONS
@@ -40,11 +46,12 @@ export function createRouter(endpoints: readonly Endpoint[]): RequestHandler {
     const path = pathOf(req);
     if (path === undefined) return next();
     const match = WITH_ID.exec(path);
-    const found = table.get(match === null ? path : keyOf(match));
+    const inner = match === null ? null : WITH_INNER_ID.exec(match[3] as string);
+    const found = table.get(match === null ? path : keyOf(match, inner));
     if (found === undefined) return next();
     const id = match === null ? '' : decoded(match[2] as string);
     const entry = found.words?.get(id) ?? found;
-    const params = entry.paramsOf(id);
+    const params = entry.paramsOf(id, inner === null ? '' : decoded(inner[2] as string));
     setRoute(res, entry.route);
     const respond = entry.methods.get(req.method);
     return respond === undefined ? refuseMethod(req, res, entry.allow) : respond(req, res, params);
@@ -69,14 +76,15 @@ function parsedPathOf(req: Request): string | undefined {
 }
 
 /** Return a function that assigns the ID in a path to its parameter; a path without a parameter ignores the ID. */
-function paramsBy(parameter: string): (id: string) => Params {
+function paramsBy(parameter: string): Entry['paramsOf'] {
   if (parameter === '') return () => NO_PARAMS;
-  return parameter === ':spaceId' ? (spaceId) => ({ spaceId, id: '' }) : (id) => ({ spaceId: '', id });
+  return parameter === ':spaceId' ? (spaceId, id) => ({ spaceId, id }) : (id) => ({ spaceId: '', id });
 }
 
 const NO_PARAMS: Params = { spaceId: '', id: '' };
 
-const keyOf = ([, collection, , rest]: RegExpExecArray) => `${collection}:${rest}`;
+const keyOf = ([, collection, , rest]: RegExpExecArray, inner: RegExpExecArray | null) =>
+  `${collection}:${inner === null ? rest : `${inner[1]}:${inner[3]}`}`;
 
 function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
   const table = new Map<string, Entry>();
@@ -96,8 +104,9 @@ function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
 function entryOf(table: Map<string, Entry>, path: string, route: string): Entry {
   const match = WITH_ID.exec(path);
   if (match === null) return entryIn(table, path.replace(/\/$/, ''), route);
-  if (!hasWord(path)) return entryIn(table, keyOf(match), route, match[2]);
-  const withId = table.get(keyOf(match)) as Entry;
+  const key = keyOf(match, WITH_INNER_ID.exec(match[3] as string));
+  if (!hasWord(path)) return entryIn(table, key, route, match[2]);
+  const withId = table.get(key) as Entry;
   withId.words ??= new Map();
   return entryIn(withId.words, match[2] as string, route);
 }

@@ -10,6 +10,7 @@ export const FEATURES = [
   'delivery-token',
   'release',
   'schedule',
+  'schedules',
   'retry',
   'long-poll',
   'batch',

@@ -14,6 +14,7 @@ export const ERRORS = {
   JOB_NOT_FOUND: { status: 404, message: 'Job not found' },
   KEY_NOT_FOUND: { status: 404, message: 'Key not found' },
   OPERATION_NOT_FOUND: { status: 404, message: 'Operation not found' },
+  SCHEDULE_NOT_FOUND: { status: 404, message: 'Schedule not found' },
   NOT_FOUND: { status: 404, message: 'No such path' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'Method not allowed' },
   REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive' },
@@ -27,6 +28,8 @@ export const ERRORS = {
   JOB_NOT_ENDED: { status: 409, message: 'Job has not ended' },
   NO_CALLBACK: { status: 409, message: 'Job has no callback' },
   JOB_NOT_UNIQUE: { status: 409, message: 'Another job has this unique key' },
+  SCHEDULE_OWNED: { status: 409, message: 'Another owner has declared this schedule' },
+  SCHEDULE_RUNNING: { status: 409, message: 'The last job of this schedule has not ended' },
   TOO_LARGE: { status: 413, message: 'Request is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Content type is not supported' },
   IDEMPOTENCY_MISMATCH: { status: 422, message: 'Idempotency-Key was already used with a different body' },
@@ -39,6 +42,7 @@ export const ERRORS = {
   TOO_MANY_WAITERS: { status: 429, message: 'Too many calls are waiting; retry later, or without waitSeconds' },
   TOO_MANY_KEYS: { status: 429, message: 'Space has reached its limit of API keys; revoke some first' },
   TOO_MANY_OPERATIONS: { status: 429, message: 'Too many operations are running in this space' },
+  TOO_MANY_SCHEDULES: { status: 429, message: 'Space has reached its limit of schedules; nothing was stored' },
   RATE_LIMITED: { status: 429, message: 'The API key has made too many calls; retry later' },
   INTERNAL: { status: 500, message: 'Internal error' },
   UNAVAILABLE: { status: 503, message: 'Storage did not respond; the outcome of this request is unknown' },
@@ -66,9 +70,14 @@ export const errorResponse = z
   .object({
     error: z.string().describe('Human-readable message; may change'),
     code: z.enum(Object.keys(ERRORS) as [ErrorCode]).describe('Stable code to branch on'),
-    jobStatus: jobStatus.optional().describe('Current status of the job; on every 409'),
+    jobStatus: jobStatus.optional().describe('Current status of the job; on every 409 except `SCHEDULE_OWNED`'),
     hint: z.string().optional().describe('What happened to the job earlier, if known; on a 409 of an ack'),
-    jobId: z.string().optional().describe('Job that holds the unique key; only with `JOB_NOT_UNIQUE`'),
+    jobId: z
+      .string()
+      .optional()
+      .describe(
+        'Job that holds the unique key, or the last job of the schedule; with `JOB_NOT_UNIQUE` and `SCHEDULE_RUNNING`',
+      ),
     stored: count
       .optional()
       .describe('Number of jobs, from the start of the list, that were created or found before the error; absent if 0'),

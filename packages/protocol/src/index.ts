@@ -19,6 +19,8 @@ export * from './limits.js';
 export * from './logs/levels.js';
 export * from './logs/logs.js';
 export * from './operations.js';
+export * from './schedules/schedule.js';
+export * from './schedules/times.js';
 export { describeAs, openApiSchemaOf } from './schema/describe.js';
 export {
   isJsonObject,

@@ -85,6 +85,18 @@ export const LIMITS = {
   operationsRunning: 10,
   /** Our choice: length of the reason of an operation. */
   operationReasonCharacters: 1_000,
+  /** Our choice. */
+  cronCharacters: 256,
+  /** Schedules in one call. */
+  schedulesDeclared: 200,
+  schedulesDefault: 50,
+  schedulesMax: 100,
+  /** Times of a schedule that Get Schedule shows. */
+  upcomingTimes: 5,
+  scheduleSecondsMin: 10,
+  /** 366 days. */
+  scheduleSecondsMax: 31_622_400,
+  missedWithinSecondsDefault: 86_400,
   idempotencyKeyCharacters: 255,
   uniqueKeyCharacters: 256,
   /** Our choice: 366 days. */

@@ -1,6 +1,6 @@
 /**
- * Every scope. `keys:manage` covers API keys, `jobs:manage` jobs that have ended, and `spaces:manage` the settings and
- * pause of spaces.
+ * Every scope. `keys:manage` covers API keys, `jobs:manage` jobs that have ended, `schedules:manage` schedules, and
+ * `spaces:manage` the settings and pause of spaces.
  *
  * @see docs/api-keys.md#scopes
  */
@@ -18,6 +18,7 @@ export const SCOPES = [
   'jobs:manage',
   'jobs:keepalive',
   'jobs:worker',
+  'schedules:manage',
   'spaces:manage',
   'keys:manage',
 ] as const;

@@ -114,6 +114,11 @@ export const VARIABLES = {
     'Maximum number of API keys bound to a space; beyond it, creating one returns 429. Keys that are not bound to a space do not count',
     integer(1, 1_000_000),
   ),
+  SCHEDULES_PER_SPACE: row(
+    '1000',
+    'Maximum number of schedules in a space; beyond it, creating one returns 429',
+    integer(1, 1_000_000),
+  ),
   LOG_BYTES_PER_JOB: row(
     '33554432',
     'Maximum memory for the logs of a job in Redis, measured at every sixteenth entry. Beyond it, the oldest entries are dropped, but never the newest ten',

@@ -31,6 +31,7 @@ export { copyJob } from './jobs/create/copy.js';
 export { type Creation, createJob, type PackedJob, packJob } from './jobs/create/create.js';
 export { createJobs, type ManyCreated } from './jobs/create/create-many.js';
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
+export { withSpaceDefaults } from './jobs/create/space-defaults.js';
 export { findInputs, matchesText, type Places, placesOf, TEXT_FIELDS } from './jobs/find/filter.js';
 export { isSearch, type JobPage, listJobs } from './jobs/find/list.js';
 export { deleteJob, killJob, requeueJob, rescheduleJob } from './jobs/manage.js';
@@ -65,6 +66,16 @@ export {
   readRedisSettings,
   redisFaultsOf,
 } from './redis-settings.js';
+export { type Fired, fireSchedules } from './schedules/fire.js';
+export {
+  deleteSchedule,
+  getSchedule,
+  listSchedules,
+  pauseSchedule,
+  putSchedule,
+  putSchedules,
+  runSchedule,
+} from './schedules/schedules.js';
 export { advanceClock } from './script/manual-clock.js';
 export { confirmationOf, isReplicated, runScript, sendCalls, textOn } from './script/run-script.js';
 export type { ScriptArgument, VerbCall } from './script/script.js';

@@ -19,7 +19,7 @@ export type AuditStream = (typeof AUDIT_STREAMS)[number];
  * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`; see logs.ts | append | purge |
  * | `ym:{pp}:space:<s>/jobs` | zset | job ID by creation order | create | purge |
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job ID by creation order | every transition | every transition, purge |
- * | `ym:{pp}:space:<s>/tag/<tag>` | zset | job ID by creation order | create, copy | replacement, delete, purge |
+ * | `ym:{pp}:space:<s>/tag/<tag>` | zset | job ID by creation order, also for the label of a schedule; see jobs/labels.ts | create, copy | replacement, delete, purge |
  * | `ym:{pp}:space:<s>/queue` | zset | ID of a claimable job by claim order minus priority | create, retry, timeout, promotion, requeue | poll, claim, kill |
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | the same for one job name | as above | as above |
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs in any status | create | purge of its last job |
@@ -42,6 +42,9 @@ export type AuditStream = (typeof AUDIT_STREAMS)[number];
  * | `ym:{pp}:operations` | zset | ID of a running operation by epoch ms of the last step of its space | start, each step | end |
  * | `ym:{pp}:operation:<id>` | hash | the record; see operations/record.ts | start, each step, cancel | expiry 30 days after its start; start, once the space has 100 newer ones |
  * | `ym:{pp}:space:<s>/operations` | zset | operation ID by epoch ms of its start | start | as its operations |
+ * | `ym:{pp}:schedules` | zset | `<space>/<id>` of each schedule that has a next time, by epoch ms at which it fires | change of a schedule, each fire | pause or delete of the schedule; its last time |
+ * | `ym:{pp}:schedule:<s>/<id>` | hash | the record; see schedules/record.ts | change of the schedule, each fire, run on demand | delete of the schedule |
+ * | `ym:{pp}:space:<s>/schedules` | zset | schedule ID by epoch ms of its creation | creation of a schedule | delete of the schedule |
  * | `ym:{keys}:records` | hash | API key ID → JSON | creation, rotation | revocation; cleanup within an hour after its expiry |
  * | `ym:{keys}:index` | zset | `/<id>` of each API key, and `<space>/<id>` of a key bound to a space, in lexical order | creation | as its record |
  * | `ym:{keys}:children` | zset | `<id of an API key>/<id of a key that it made>/<space of that key>`, in lexical order | creation of the second key | revocation of the second key; revocation of the first that keeps the keys it made |
@@ -71,6 +74,10 @@ export function keyMap(prefix: string) {
     operations: (partition: string) => `${base(partition)}operations`,
     operation: (operationId: string) => `${base(partitionOfJob(operationId))}operation:${operationId}`,
     operationsOf: (spaceId: string) => `${space(spaceId)}operations`,
+    /** Schedules that have a next time. */
+    schedules: (partition: string) => `${base(partition)}schedules`,
+    schedule: (spaceId: string, id: string) => `${base(partitionOf(spaceId))}schedule:${spaceId}/${id}`,
+    schedulesOf: (spaceId: string) => `${space(spaceId)}schedules`,
     callbacks: (partition: string) => `${base(partition)}callbacks`,
     /** Prefix of every key of a job's partition. */
     baseOfJob: (jobId: string) => base(partitionOfJob(jobId)),
@@ -185,10 +192,16 @@ export const newKeyId = (now: number): string => now.toString(36).padStart(9, '0
 /**
  * Derive the job ID for an idempotency key in a space. The same key always gives the same ID.
  *
- * @param index position of the job in a call that creates several; `operation` for an operation
+ * @param index position of the job in a call that creates several; `operation` for an operation; `schedule` for a run of a
+ *   schedule, whose key is its ID and time
  * @see docs/decisions/047-keyed-ids.md
  */
-export function keyedJobId(secret: Buffer, spaceId: string, key: string, index: number | 'operation' = 0): string {
+export function keyedJobId(
+  secret: Buffer,
+  spaceId: string,
+  key: string,
+  index: number | 'operation' | 'schedule' = 0,
+): string {
   const digest = createHmac('sha256', secret).update(`${spaceId}\0${key}\0${index}`).digest();
   return partitionOf(spaceId) + base32(digest, ID_CHARACTERS);
 }

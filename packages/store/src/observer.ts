@@ -44,6 +44,11 @@ export interface StoreObserver {
   expired(lagMs: number): void;
   /** A step has made due waiting jobs pending or dead. `lagMs` is the lateness of the earliest. */
   promoted(lagMs: number): void;
+  /**
+   * A step has run due schedules. `fired` counts the times that created a job, `skipped` those that did not; `lagMs` is the
+   * lateness of the earliest.
+   */
+  fired(step: { fired: number; skipped: number; lagMs: number }): void;
   /** Log entries were appended. */
   logged(entries: number): void;
   /** A batch of logs was refused because Redis is full. */
@@ -63,6 +68,7 @@ export const NO_OBSERVER: StoreObserver = {
   unfenced: nothing,
   expired: nothing,
   promoted: nothing,
+  fired: nothing,
   logged: nothing,
   refusedLogs: nothing,
   cutSearchShort: nothing,

@@ -24,6 +24,8 @@ export interface StoreSettings {
   logsPerJob: number;
   /** Maximum number of API keys in a space. Default 1,000. */
   keysPerSpace: number;
+  /** Maximum number of schedules in a space. Default 1,000. */
+  schedulesPerSpace: number;
   /** Maximum memory of a job's logs, in bytes. Default 32 MB. */
   logBytesPerJob: number;
   /** Timeout of a Redis command, in milliseconds. Default 1,500. */
@@ -43,6 +45,7 @@ export const STORE_DEFAULTS: StoreSettings = {
   eventBytesPerJob: 8 * 1_048_576,
   logsPerJob: 10_000,
   keysPerSpace: 1_000,
+  schedulesPerSpace: 1_000,
   logBytesPerJob: 32 * 1_048_576,
   redisTimeoutMs: 1_500,
   isClockManual: false,

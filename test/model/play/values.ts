@@ -30,6 +30,7 @@ export const jsonOf = (random: Random) => random.of(JSON_VALUES);
 const USUAL = {
   ...{ deliveryTimeoutMs: 30_000, maxDeliveries: 2, retentionMs: 3_600_000 },
   ...{ eventsPerJob: 1_000, eventBytesPerJob: 8 * 1_048_576, logsPerJob: 10_000, logBytesPerJob: 32 * 1_048_576 },
+  schedulesPerSpace: 1_000,
   redisTimeoutMs: 60_000, // A busy machine may take its time over a long read.
 };
 /** Few, because each has scripts of its own. With the smallest `eventsPerJob`, the oldest events are dropped soon. */

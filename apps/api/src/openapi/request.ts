@@ -1,8 +1,8 @@
-import { spaceId } from '@yardmaster/protocol';
+import { scheduleId, spaceId } from '@yardmaster/protocol';
 import { z } from 'zod';
 import type { SizeLimits } from '../call.js';
 import { type HeaderName, REQUEST_HEADERS } from '../input/input.js';
-import { JOB_ID, KEY_ID, OPERATION_ID, SPACE_ID } from '../routes/examples.js';
+import { JOB_ID, KEY_ID, OPERATION_ID, SCHEDULE_ID, SPACE_ID } from '../routes/examples.js';
 import type { Route } from '../routes/route.js';
 import { type JsonSchema, jsonSchemaOf, namedExamples, refTo } from './schemas.js';
 
@@ -48,6 +48,10 @@ export const PARAMETERS = {
   }),
   jobId: inPath('jobId', 'ID of a job', { example: JOB_ID }),
   keyId: inPath('keyId', 'ID of an API key', { example: KEY_ID }),
+  scheduleId: inPath('scheduleId', 'ID of a schedule in its space', {
+    schema: scheduleId,
+    example: SCHEDULE_ID,
+  }),
   operationId: inPath('operationId', 'ID of an operation', { example: OPERATION_ID }),
   ...HEADER_PARAMETERS,
 };

@@ -6,7 +6,6 @@ import {
   type FaultDetail,
   isTerminal,
   type Job,
-  type JobDefaults,
   type JobSummary,
   type KnownJob,
   LIMITS,
@@ -15,7 +14,7 @@ import {
   YardmasterError,
 } from '@yardmaster/protocol';
 import { authorize } from '@yardmaster/server';
-import { createJob, createJobs, type PackedJob, packJob } from '@yardmaster/store';
+import { createJob, createJobs, type PackedJob, packJob, withSpaceDefaults } from '@yardmaster/store';
 import { type Call, Reply } from '../call.js';
 import { Items, type ListOptions } from '../input/one-or-many.js';
 import { PER_BYTE, PER_JOB, PER_TAG } from '../limits/units.js';
@@ -73,19 +72,9 @@ export function mayWait({ waitSeconds }: { waitSeconds: number }, { caller }: Ca
 
 /** Apply the defaults of the space to a request, and with COMPAT=emit those of emit.run. */
 function withDefaults(request: CreateJobRequest, { store, spaceId, deps }: Call): CreateJobRequest {
-  const { defaults } = store.known.spaces.of(spaceId) ?? {};
-  const ofSpace = defaults === undefined ? request : withSpaceDefaults(request, defaults);
+  const ofSpace = withSpaceDefaults(request, store.known.spaces.of(spaceId));
   return deps.isEmit ? withEmitDefaults(ofSpace) : ofSpace;
 }
-
-/** Apply the defaults of a space to fields that are absent or null. */
-const withSpaceDefaults = (request: CreateJobRequest, defaults: JobDefaults): CreateJobRequest => ({
-  ...request,
-  maxRetries: request.maxRetries ?? defaults.maxRetries,
-  timeoutSeconds: request.timeoutSeconds ?? defaults.timeoutSeconds,
-  retry: request.retry ?? defaults.retry ?? null,
-  maxRunSeconds: request.maxRunSeconds ?? defaults.maxRunSeconds ?? null,
-});
 
 /** Headers of the response to a repeated call. */
 export const REPLAYED = { 'idempotent-replayed': 'true' };

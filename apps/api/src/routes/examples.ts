@@ -9,6 +9,7 @@ import type {
   LogEntry,
   Operation,
   Progress,
+  Schedule,
   SpaceHistory,
   SpaceList,
   SpaceStats,
@@ -18,6 +19,7 @@ import type {
 
 export const SPACE_ID = 'demo';
 export const JOB_ID = '36o7twzxdv24fxfunb5lk3gei7b2';
+export const SCHEDULE_ID = 'nightly-report';
 export const KEY_ID = 'mfrggzdfmztwq2lk';
 
 const CREATED = '2026-08-01T09:30:00.000Z';
@@ -227,3 +229,33 @@ export const OUTCOME = {
 
 /** A poll that settles an outcome first. */
 export const TURN = { types: ['resize'], waitSeconds: 20, autoAck: true, workerId: 'w-17', settle: [OUTCOME] };
+
+export const SCHEDULE_SHOWN: Schedule = {
+  id: SCHEDULE_ID,
+  spaceId: SPACE_ID,
+  cron: '0 3 * * *',
+  timezone: 'Europe/Berlin',
+  job: { name: 'report', payload: { kind: 'daily' }, maxRetries: 5 },
+  overlap: 'skip',
+  missed: 'once',
+  missedWithinSeconds: 86_400,
+  spreadSeconds: 0,
+  paused: false,
+  nextAt: '2026-08-02T01:00:00.000Z',
+  lastAt: null,
+  lastJobId: null,
+  fired: 0,
+  skipped: 0,
+  lastSkipped: null,
+  createdAt: CREATED,
+};
+
+export const SKIPPED_SCHEDULE: Schedule = {
+  ...SCHEDULE_SHOWN,
+  nextAt: '2026-08-05T01:00:00.000Z',
+  lastAt: '2026-08-03T01:00:00.000Z',
+  lastJobId: JOB_ID,
+  fired: 2,
+  skipped: 1,
+  lastSkipped: { at: '2026-08-04T01:00:00.000Z', reason: 'OVERLAP' },
+};

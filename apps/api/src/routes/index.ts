@@ -5,6 +5,7 @@ import { LOGS } from './logs.js';
 import { OPERATIONS } from './operations.js';
 import { READING } from './reading.js';
 import type { Route } from './route.js';
+import { SCHEDULES } from './schedules.js';
 import { SPACES } from './spaces.js';
 import { WORK } from './work.js';
 
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...ATTEMPTS,
   ...READING,
   ...LOGS,
+  ...SCHEDULES,
   ...SPACES,
   ...KEYS,
 ];

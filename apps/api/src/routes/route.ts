@@ -11,6 +11,7 @@ export const TAGS = {
   Work: 'For workers: claim jobs, report progress, and complete or fail them.',
   Reading: 'For clients that read jobs. To receive events as they happen instead of polling, open a stream.',
   Logs: 'For workers that write logs and clients that read them.',
+  Schedules: 'For operators and deployments: create jobs at recurring times.',
   Spaces: 'For operators: change the settings of a space, pause it and resume it.',
   Keys: 'For administrators: API keys, callback secrets and the audit log.',
 } as const;
@@ -34,7 +35,7 @@ export interface Success<A> {
   /** Alternative response with status 200, if `status` is another. */
   else200?: { schema: z.ZodType<A>; examples: Examples };
   /** Field of the body that is a path parameter of other operations. */
-  link?: { parameter: 'jobId' | 'keyId' | 'operationId'; from: string };
+  link?: { parameter: 'jobId' | 'keyId' | 'operationId' | 'scheduleId'; from: string };
   /** Whether the response has headers for the next page. Default false. */
   isPaged?: true;
 }
@@ -43,7 +44,7 @@ export interface Success<A> {
 export interface Row<B, A> {
   /** Name in the OpenAPI document (`operationId`). */
   operation: string;
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   /**
    * Scopes of which the key needs one; of an inner list, all. Required, so that none can be forgotten: a row that accepts

@@ -6,6 +6,7 @@ import {
   type Due,
   expireDue,
   findDue,
+  fireSchedules,
   nextPartition,
   promoteDue,
   recountBytes,
@@ -96,7 +97,7 @@ export function createSweeper(
     const { isMore, broken, ...counts } = await process(store, partition, dueBefore);
     progressedAt = performance.now();
     if (broken.length > 0)
-      log.error({ partition, broken }, 'jobs have records that are broken or from a newer release');
+      log.error({ partition, broken }, 'jobs or schedules have records that are broken or from a newer release');
     log.debug({ partition, ...counts }, done);
     return isMore;
   }
@@ -195,13 +196,14 @@ export function createSweeper(
 
 /** A kind of step in a partition. */
 interface Work {
-  process: typeof expireDue | typeof promoteDue | typeof requeueResumed;
+  process: typeof expireDue | typeof promoteDue | typeof fireSchedules | typeof requeueResumed;
   /** Log message after the step. */
   done: string;
 }
 
 const EXPIRE: Work = { process: expireDue, done: 'deadlines expired' };
 const PROMOTE: Work = { process: promoteDue, done: 'waiting jobs promoted' };
+const FIRE: Work = { process: fireSchedules, done: 'schedules run' };
 const RESUME: Work = { process: requeueResumed, done: 'resumed jobs requeued' };
 
 export type Task = Work & { partition: string };
@@ -211,8 +213,8 @@ export type Task = Work & { partition: string };
  *
  * @param settled partitions whose deadlines may be processed. Pauses don't depend on the clock
  */
-export function tasksOf({ deadlines, promotions, pauses }: Due, settled: ReadonlySet<string>): Task[] {
+export function tasksOf({ deadlines, promotions, schedules, pauses }: Due, settled: ReadonlySet<string>): Task[] {
   const tasks = (partitions: string[], work: Work): Task[] => partitions.map((partition) => ({ partition, ...work }));
-  const timed = [...tasks(deadlines, EXPIRE), ...tasks(promotions, PROMOTE)];
+  const timed = [...tasks(deadlines, EXPIRE), ...tasks(promotions, PROMOTE), ...tasks(schedules, FIRE)];
   return [...timed.filter(({ partition }) => settled.has(partition)), ...tasks(pauses, RESUME)];
 }

@@ -40,6 +40,7 @@ const listed = {
   workerId: z.string().optional().describe('ID of the worker that has the job; absent unless its poll set one'),
   copyOf: jobIdField.optional().describe('ID of the job that this one is a copy of; absent if it is not a copy'),
   unique: unique.optional().describe('Unique key of the job; absent without one'),
+  scheduleId: z.string().optional().describe('ID of the schedule that created the job; absent for other jobs'),
   tags: z.array(z.string()).optional().describe('Tags of the job; absent without tags'),
   createdAt: instant,
   updatedAt: instant.describe('Time of the latest event or heartbeat; does not change after the job has ended'),

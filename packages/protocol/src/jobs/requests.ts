@@ -24,7 +24,7 @@ import {
   withDefault,
 } from '../schema/fields.js';
 import { TERMINAL_STATUSES } from './statuses.js';
-import { delaySeconds, timing, withSchedule } from './timing.js';
+import { delaySeconds, startTime, timing, withStartTime } from './timing.js';
 import { uniqueRequest } from './unique.js';
 
 /** Make the schema of a list of names to match. */
@@ -57,38 +57,41 @@ const callbackOn = describeAs(
     .describe('Outcomes that trigger the callback; null for `completed` and `dead`'),
 );
 
+/** Fields of Create Job, except those that control when the job runs. */
+const request = {
+  name: name.describe('Kind of work, such as `resize`; workers poll for names'),
+  payload: jsonObject.nullable().default(null).describe('Data for the worker'),
+  maxRetries: optional(integerBetween(0, LIMITS.maxRetriesMax))
+    .describe('Number of retries after the first attempt; each failed or timed-out attempt uses one')
+    .meta({ default: LIMITS.maxRetriesDefault }),
+  timeoutSeconds: optional(secondsUpTo(LIMITS.timeoutSecondsMax))
+    .describe('Execution window: maximum number of seconds between two heartbeats')
+    .meta({ default: LIMITS.timeoutSecondsDefault }),
+  callbackUrl: callbackUrl
+    .nullable()
+    .default(null)
+    .describe('URL to send a POST request to when the job ends; http or https, without a username or password'),
+  callbackHeaders: callbackHeaders.nullable().default(null).describe('Headers to add to the callback'),
+  callbackOn: callbackOn
+    .nullable()
+    .default(null)
+    .describe('Outcomes that trigger the callback; null for `completed` and `dead`'),
+  unique: uniqueRequest.nullable().default(null).describe('Unique key: create the job only if no other job holds it'),
+  tags: tagsRequest.nullable().default(null).describe('Labels to find and filter jobs by; duplicates are refused'),
+  ...timing,
+};
+
 /** Body of Create Job. */
-export const createJobRequest = withSchedule(
-  z.object(
-    {
-      name: name.describe('Kind of work, such as `resize`; workers poll for names'),
-      payload: jsonObject.nullable().default(null).describe('Data for the worker'),
-      maxRetries: optional(integerBetween(0, LIMITS.maxRetriesMax))
-        .describe('Number of retries after the first attempt; each failed or timed-out attempt uses one')
-        .meta({ default: LIMITS.maxRetriesDefault }),
-      timeoutSeconds: optional(secondsUpTo(LIMITS.timeoutSecondsMax))
-        .describe('Execution window: maximum number of seconds between two heartbeats')
-        .meta({ default: LIMITS.timeoutSecondsDefault }),
-      callbackUrl: callbackUrl
-        .nullable()
-        .default(null)
-        .describe('URL to send a POST request to when the job ends; http or https, without a username or password'),
-      callbackHeaders: callbackHeaders.nullable().default(null).describe('Headers to add to the callback'),
-      callbackOn: callbackOn
-        .nullable()
-        .default(null)
-        .describe('Outcomes that trigger the callback; null for `completed` and `dead`'),
-      unique: uniqueRequest
-        .nullable()
-        .default(null)
-        .describe('Unique key: create the job only if no other job holds it'),
-      tags: tagsRequest.nullable().default(null).describe('Labels to find and filter jobs by; duplicates are refused'),
-      ...timing,
-    },
-    anObject,
-  ),
-).meta({ id: 'CreateJob' });
+export const createJobRequest = withStartTime(z.object({ ...request, ...startTime }, anObject)).meta({
+  id: 'CreateJob',
+});
 export type CreateJobRequest = z.output<typeof createJobRequest>;
+
+/** Body of the jobs that a schedule creates: Create Job without its time. */
+export const repeatedJobRequest = z
+  .object(request, anObject)
+  .transform((job): CreateJobRequest => ({ ...job, scheduledFor: null, delaySeconds: null }));
+describeAs(repeatedJobRequest, z.object(request).meta({ id: 'ScheduledJob', additionalProperties: false }));
 
 /** Body of Create Job for several jobs. Only the OpenAPI document uses it; each job is checked on its own. */
 export const createJobsRequest = z

@@ -20,7 +20,8 @@ export const delaySeconds = numberBetween(0, LIMITS.delaySecondsMax)
   .default(null)
   .describe('Minimum number of seconds until the job becomes claimable');
 
-const schedule = {
+/** Fields of Create Job that set when the job becomes claimable. */
+export const startTime = {
   scheduledFor: timestampMs
     .nullable()
     .default(null)
@@ -31,14 +32,14 @@ const schedule = {
 };
 
 /** When a job becomes claimable, as requested: at most one of the two fields is set. */
-export interface Schedule {
+export interface StartTime {
   /** Epoch milliseconds. */
   scheduledFor: number | null;
   delaySeconds: number | null;
 }
 
 /** Return whether at most one of the two fields is set. */
-const notBoth = ({ scheduledFor, delaySeconds }: Schedule) => scheduledFor === null || delaySeconds === null;
+const notBoth = ({ scheduledFor, delaySeconds }: StartTime) => scheduledFor === null || delaySeconds === null;
 const NOT_BOTH = { path: ['delaySeconds'], error: 'cannot be combined with scheduledFor' };
 /** The same rule for the OpenAPI document. */
 const SHOWN_NOT_BOTH = {
@@ -135,7 +136,6 @@ const priority = integerBetween(-LIMITS.prioritySecondsMax, LIMITS.prioritySecon
 
 /** Fields of Create Job. */
 export const timing = {
-  ...schedule,
   retry: retryRequest.nullable().default(null).describe('Delays between attempts; null to retry without a delay'),
   maxRunSeconds: secondsUpTo(LIMITS.maxRunSecondsMax)
     .nullable()
@@ -152,16 +152,16 @@ export const timing = {
   ),
 };
 
-/** Refuse both schedule fields at once in the schema of an object that has them. */
-export const withSchedule = <T extends z.ZodType<Schedule>>(schema: T) =>
+/** Refuse both fields at once in the schema of an object that has them. */
+export const withStartTime = <T extends z.ZodType<StartTime>>(schema: T) =>
   schema.refine(notBoth, NOT_BOTH).meta(SHOWN_NOT_BOTH);
 
 const SCHEDULE_RULE = 'or delaySeconds is required';
 
 /** Body of Reschedule Job. */
-export const rescheduleRequest = withSchedule(
+export const rescheduleRequest = withStartTime(
   z.object(
-    { ...schedule, priority: priority.nullable().default(null).describe('New head start in seconds; null keeps it') },
+    { ...startTime, priority: priority.nullable().default(null).describe('New head start in seconds; null keeps it') },
     anObject,
   ),
 )

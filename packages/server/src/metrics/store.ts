@@ -76,6 +76,14 @@ export function storeMetrics(registry: Registry): StoreObserver {
     buckets: LAG_BUCKETS,
     registers,
   });
+  const scheduleLag = new Histogram({
+    name: 'yardmaster_schedule_lag_seconds',
+    help: 'Lag of the earliest schedule in each step that runs schedules (up to 50 of a partition).',
+    buckets: LAG_BUCKETS,
+    registers,
+  });
+  const scheduled = plain('yardmaster_schedules_fired_total', 'Times of schedules that created a job.');
+  const skipped = plain('yardmaster_schedules_skipped_total', 'Times of schedules that created no job.');
   const logged = plain('yardmaster_log_entries_total', 'Log entries appended to jobs.');
   const refused = plain(
     'yardmaster_logs_refused_total',
@@ -117,6 +125,11 @@ export function storeMetrics(registry: Registry): StoreObserver {
     unfenced: () => unfenced.inc(),
     expired: (lagMs) => lag.observe(lagMs / 1000),
     promoted: (lagMs) => promotionLag.observe(lagMs / 1000),
+    fired({ fired, skipped: none, lagMs }) {
+      scheduled.inc(fired);
+      skipped.inc(none);
+      scheduleLag.observe(lagMs / 1000);
+    },
     logged: (entries) => logged.inc(entries),
     refusedLogs: () => refused.inc(),
     cutSearchShort: () => cutShort.inc(),

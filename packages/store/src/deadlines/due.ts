@@ -10,6 +10,8 @@ export interface Due {
   deadlines: string[];
   /** For `promoteDue`. */
   promotions: string[];
+  /** For `fireSchedules`. */
+  schedules: string[];
   /** For `stepOperation`: an operation is running there. */
   operations: string[];
   /** For `relayCallbacks`. */
@@ -41,16 +43,18 @@ export async function findDue(store: Store): Promise<Due> {
     }
   };
   const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
-  const [{ clocks, fault }, deadlines, promotions, operations, callbacks, pauses, recounts] = await Promise.all([
-    readClocks(store),
-    firsts(store.keys.deadlines),
-    firsts(store.keys.due),
-    firsts(store.keys.operations),
-    firsts(store.keys.callbacks),
-    firsts(store.keys.pauses),
-    firsts(store.keys.recounts),
-  ]);
-  if (clocks.size === 0 || faults.length === 6 * PARTITION_TAGS.length) throw fault ?? faults[0];
+  const [{ clocks, fault }, deadlines, promotions, schedules, operations, callbacks, pauses, recounts] =
+    await Promise.all([
+      readClocks(store),
+      firsts(store.keys.deadlines),
+      firsts(store.keys.due),
+      firsts(store.keys.schedules),
+      firsts(store.keys.operations),
+      firsts(store.keys.callbacks),
+      firsts(store.keys.pauses),
+      firsts(store.keys.recounts),
+    ]);
+  if (clocks.size === 0 || faults.length === 7 * PARTITION_TAGS.length) throw fault ?? faults[0];
   if (fault !== null) faults.push(fault);
   const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
@@ -58,6 +62,7 @@ export async function findDue(store: Store): Promise<Due> {
     // exactly `now` is due.
     deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
     promotions: PARTITION_TAGS.filter((tag, n) => isDue(promotions[n], tag)),
+    schedules: PARTITION_TAGS.filter((tag, n) => isDue(schedules[n], tag)),
     operations: PARTITION_TAGS.filter((_, n) => (operations[n] as number) > 0),
     callbacks: PARTITION_TAGS.filter((tag, n) => isDue(callbacks[n], tag)),
     pauses: PARTITION_TAGS.filter((tag, n) => isDue(pauses[n], tag)),

@@ -61,9 +61,9 @@ export async function rescheduleJob(
   store: Store,
   caller: Caller,
   jobId: string,
-  { priority, ...schedule }: RescheduleRequest,
+  { priority, ...startTime }: RescheduleRequest,
 ): Promise<void> {
-  const args = { jobId, delay: delayOf(schedule), priority: priority ?? '' };
+  const args = { jobId, delay: delayOf(startTime), priority: priority ?? '' };
   const { before, after } = await runVerb(store, placeOfJob(store, caller, jobId), withInputs(reschedule, { args }));
   store.observer.changed({ from: before, to: after });
 }

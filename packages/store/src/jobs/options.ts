@@ -4,7 +4,7 @@ import {
   type Retry,
   type RetryRequest,
   retryOf,
-  type Schedule,
+  type StartTime,
   type TerminalStatus,
   type Unique,
   type UniqueRequest,
@@ -14,7 +14,7 @@ import {
 // The options of a create, as records and script arguments contain them: text that Lua reads without parsing JSON.
 
 /** Format when a job becomes claimable; see timeOf in lua/clock.lua. */
-export function delayOf({ scheduledFor, delaySeconds }: Schedule): string {
+export function delayOf({ scheduledFor, delaySeconds }: StartTime): string {
   if (scheduledFor !== null) return String(scheduledFor);
   return delaySeconds === null ? '' : `+${msOfSeconds(delaySeconds)}`;
 }

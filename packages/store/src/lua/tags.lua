@@ -1,4 +1,5 @@
--- The tags of a job are one field of its record, separated by newlines, because a tag contains no control characters.
+-- The tags of a job are one field of its record, separated by newlines, because a tag contains no control characters. A label
+-- starts with one; see jobs/labels.ts.
 
 -- Return the key of the index of a tag: the jobs of a space with this tag, by creation order.
 local function tagIndex(job, tag)
@@ -24,4 +25,10 @@ local function hasTags(tags, wanted)
     if not string.find(all, '\n' .. tag .. '\n', 1, true) then return false end
   end
   return true
+end
+
+-- Remove the labels from the field `tags` of a record; nil if nothing is left. They come after the tags.
+local function withoutLabels(tags)
+  local kept = string.gsub(tags or '', '\n?\1.*$', '')
+  return kept ~= '' and kept or nil
 end

@@ -133,6 +133,7 @@ const CONSTANTS: Record<string, keyof StoreSettings> = {
   EVENT_BYTES_PER_JOB: 'eventBytesPerJob',
   LOGS_PER_JOB: 'logsPerJob',
   KEYS_PER_SPACE: 'keysPerSpace',
+  SCHEDULES_PER_SPACE: 'schedulesPerSpace',
   LOG_BYTES_PER_JOB: 'logBytesPerJob',
   RETENTION_MS: 'retentionMs',
   DELIVERY_TIMEOUT_MS: 'deliveryTimeoutMs',

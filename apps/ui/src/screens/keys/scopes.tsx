@@ -16,6 +16,7 @@ const SCOPES: Record<Scope, string> = {
   'jobs:fail': 'fail and release jobs',
   'jobs:kill': 'kill jobs',
   'jobs:manage': 'requeue and delete jobs, one or many at once',
+  'schedules:manage': 'change, pause and run schedules, together with jobs:create',
   'spaces:manage': 'change settings, pause and resume spaces',
   'keys:manage': 'manage keys, view the audit log and callback secrets',
 };

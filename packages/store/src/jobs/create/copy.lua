@@ -17,6 +17,7 @@ local values = redis.call('HMGET', job.key, unpack(names))
 for i, name in ipairs(names) do
   local value = values[i]
   if name == 'payload' and payload ~= '' then value = payload ~= 'null' and payload or nil end
+  if name == 'tags' then value = withoutLabels(value) end
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
 local options = job.maxRetries .. ' ' .. job.timeoutSeconds .. ' ' .. string.gsub(job.flags, '[ukdh]', '')

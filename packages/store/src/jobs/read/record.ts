@@ -1,5 +1,6 @@
 import type { ClaimedJob, EventType, Job, JobEvent, JsonValue, ListedJob, Status } from '@yardmaster/protocol';
 import { isoOf, isoOfOrder, isoOrNull, msOfOrder } from '../../time.js';
+import { labelsOfStored } from '../labels.js';
 import { retryOfStored, uniqueOfStored } from '../options.js';
 import { deliveryTokenOf, stateOf } from './state.js';
 
@@ -90,6 +91,7 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
   );
   const unique = uniqueOfStored(record.unique);
   const retry = retryOfStored(record.retry);
+  const { tags, scheduleId } = labelsOfStored(record.tags);
   const createdAt = isoOfOrder(order);
   const updatedAt = state.updatedAt === null ? createdAt : isoOf(state.updatedAt);
   return {
@@ -116,7 +118,8 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     ...workerOf(record, status),
     ...(unique && { unique }),
     ...(record.copyOf ? { copyOf: record.copyOf } : {}),
-    ...(record.tags ? { tags: record.tags.split('\n') } : {}),
+    ...(scheduleId !== null && { scheduleId }),
+    ...(tags.length > 0 && { tags }),
     createdAt,
     updatedAt,
   };
