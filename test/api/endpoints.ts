@@ -37,6 +37,11 @@ const ACK = { jobId: 'nope', action: 'ack' };
 /** It changes no job of another test: schedulers carry it out at some time. */
 const OPERATION = { action: 'requeue', filter: { status: 'dead', names: ['none'] } };
 
+/** It is never due while a test runs. */
+const SCHEDULE = { cron: '0 0 29 2 *', job: { name: 'work' } };
+/** Changing schedules needs this scope as well, because they create jobs. */
+const CREATES: Scope[] = ['jobs:create'];
+
 const TOKEN = { scope: 'jobs:read:progress', tag: 'none' };
 
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'also' | 'on' | 'body' | 'success'>];
@@ -75,6 +80,33 @@ const ROWS: Row[] = [
   ['Redeliver Callback', 'POST /jobs/:jobId/callback/redeliver', ['jobs:create'], { on: 'completed' }],
   ['Create Stream Token', 'POST /stream-tokens', ['jobs:read:progress', 'jobs:read'], { body: TOKEN, success: 201 }],
   ['Get Callback Secrets', 'GET /spaces/:spaceId/callback-secret', ['keys:manage']],
+  [
+    'Put Schedule',
+    'PUT /spaces/:spaceId/schedules/:scheduleId',
+    ['schedules:manage'],
+    { also: CREATES, body: SCHEDULE, success: 201 },
+  ],
+  [
+    'Put Schedules',
+    'PUT /spaces/:spaceId/schedules',
+    ['schedules:manage'],
+    { also: CREATES, body: { owner: 'me', schedules: [{ id: 'declared', ...SCHEDULE }] } },
+  ],
+  ['List Schedules', 'GET /spaces/:spaceId/schedules', ['jobs:read']],
+  ['Get Schedule', 'GET /spaces/:spaceId/schedules/:scheduleId', ['jobs:read']],
+  [
+    'Pause Schedule',
+    'PATCH /spaces/:spaceId/schedules/:scheduleId',
+    ['schedules:manage'],
+    { also: CREATES, body: { paused: true } },
+  ],
+  ['Delete Schedule', 'DELETE /spaces/:spaceId/schedules/:scheduleId', ['schedules:manage'], { also: CREATES }],
+  [
+    'Run Schedule',
+    'POST /spaces/:spaceId/schedules/:scheduleId/run',
+    ['schedules:manage'],
+    { also: CREATES, body: { payload: { n: 1 } }, success: 201 },
+  ],
   ['Get Space Settings', 'GET /spaces/:spaceId/settings', ['spaces:manage']],
   ['Change Space Settings', 'PATCH /spaces/:spaceId/settings', ['spaces:manage'], { body: { maxPending: null } }],
   ['Pause Space', 'POST /spaces/:spaceId/pause', ['spaces:manage'], { body: { names: ['paused'] } }],
@@ -104,6 +136,7 @@ export interface Target {
   jobId: string;
   keyId: string;
   operationId: string;
+  scheduleId: string;
 }
 
 /** A target that no endpoint finds. */
@@ -112,19 +145,30 @@ export const UNKNOWN: Target = {
   jobId: '00aaaaaaaaaaaaaaaaaaaaaaaaaa',
   keyId: 'aaaa',
   operationId: '00aaaaaaaaaaaaaaaaaaaaaaaaaa',
+  scheduleId: 'unknown',
 };
 
 /** URL for the callbacks of jobs: port 9 discards, if a server listens there at all. */
 const NOWHERE = 'http://127.0.0.1:9/';
 
-/** Create the job, the key or the operation that an endpoint needs to succeed. */
-export async function targetFor(service: TestService, { path, on }: Endpoint, spaceId: string): Promise<Target> {
+let schedules = 0;
+
+/** Create the job, the key, the operation or the schedule that an endpoint needs to succeed. */
+export async function targetFor(
+  service: TestService,
+  { method, path, on }: Endpoint,
+  spaceId: string,
+): Promise<Target> {
   const jobId = path.includes(':jobId') ? await jobIn(service, on ?? 'pending', spaceId, { callbackUrl: NOWHERE }) : '';
   const operationId = path.includes(':operationId')
     ? (await service.call('POST', `/spaces/${spaceId}/operations`, { body: OPERATION })).body.id
     : '';
+  const scheduleId = path.includes(':scheduleId') ? `schedule-${++schedules}` : '';
+  if (scheduleId !== '' && method !== 'PUT')
+    await service.call('PUT', `/spaces/${spaceId}/schedules/${scheduleId}`, { body: SCHEDULE });
   return {
     spaceId,
+    scheduleId,
     jobId,
     keyId: path.includes(':keyId') ? (await service.key(['jobs:read'], { spaceId })).id : '',
     operationId,
@@ -133,7 +177,7 @@ export async function targetFor(service: TestService, { path, on }: Endpoint, sp
 
 /** Return the path of an endpoint for a target, below /api/v1. */
 export const pathOf = ({ path }: Pick<Endpoint, 'path'>, target: Target) =>
-  path.replace(/:(\w+)/, (_, name) => target[name as keyof Target]);
+  path.replace(/:(\w+)/g, (_, name) => target[name as keyof Target]);
 
 /** Call an endpoint with its body, unless the options have another. */
 export function callEndpoint(

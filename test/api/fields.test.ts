@@ -76,7 +76,8 @@ const SPACE_ID = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -';
 const EXPIRES = 'must be an ISO 8601 timestamp with a time zone';
 const SCOPE =
   'must be one of jobs:create, jobs:read, jobs:read:progress, jobs:poll, jobs:ack, jobs:progress, jobs:event, ' +
-  'jobs:complete, jobs:fail, jobs:kill, jobs:manage, jobs:keepalive, jobs:worker, spaces:manage, keys:manage, jobs:write';
+  'jobs:complete, jobs:fail, jobs:kill, jobs:manage, jobs:keepalive, jobs:worker, schedules:manage, spaces:manage, ' +
+  'keys:manage, jobs:write';
 
 const TTL = 'ttlSeconds must be an integer between 1 and 31622400';
 const TTL_GOES = 'ttlSeconds is required with until: expired, and refused otherwise';
@@ -115,7 +116,7 @@ const UNIQUE_FAULTS: [unique: object, error: string][] = [
 
 /** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
-  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in total|is repeated|in the future|__proto__|:99999|control characters|or tag or spaceId|combined with tag|with action|goes with action|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
+  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in total|is repeated|in the future|__proto__|:99999|control characters|or tag or spaceId|combined with tag|with action|goes with action|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00| cron |IANA|before startsAt|a duplicate|owner of the call|combined with cron|everySeconds is req/;
 
 const OUTCOMES = 'must be an array of objects';
 
@@ -448,6 +449,117 @@ const REFUSED: Record<string, Fault[]> = {
   ],
 };
 
+const BOOLEAN = 'must be a boolean';
+const INTERVAL = 'must be a number between 10 and 31622400';
+const SECONDS = 'must be a number between 0 and 31622400';
+const CRON_FIELDS = 'must have five fields: minute, hour, day of month, month, day of week';
+const every = { everySeconds: 60, job: work };
+
+const CRON_FAULTS: Fault[] = [
+  ...[
+    ['* * * *', CRON_FIELDS],
+    ['* * * * * *', CRON_FIELDS],
+    ['0 0 1 1 * 2030', CRON_FIELDS],
+    ['60 * * * *', 'has an invalid minute: 60'],
+    ['-1 * * * *', 'has an invalid minute: -1'],
+    ['*/0 * * * *', 'has an invalid minute: */0'],
+    ['*/61 * * * *', 'has an invalid minute: */61'],
+    ['5/15 * * * *', 'has an invalid minute: 5/15'],
+    ['1,,2 * * * *', 'has an invalid minute: 1,,2'],
+    ['* 24 * * *', 'has an invalid hour: 24'],
+    ['* 22-2 * * *', 'has an invalid hour: 22-2'],
+    ['0 0 0 * *', 'has an invalid day of month: 0'],
+    ['0 0 32 * *', 'has an invalid day of month: 32'],
+    ['0 0 L * *', 'has an invalid day of month: L'],
+    ['0 0 15W * *', 'has an invalid day of month: 15W'],
+    ['0 0 LW * *', 'has an invalid day of month: LW'],
+    ['0 0 ? * *', 'has an invalid day of month: ?'],
+    ['0 0 * 13 *', 'has an invalid month: 13'],
+    ['0 0 * juni *', 'has an invalid month: juni'],
+    ['0 0 * * 8', 'has an invalid day of week: 8'],
+    ['0 0 * * 1#2', 'has an invalid day of week: 1#2'],
+    ['0 0 * * 5L', 'has an invalid day of week: 5L'],
+    ['0 0 * * fri-mon', 'has an invalid day of week: fri-mon'],
+    ['@reboot', 'must be one of @hourly, @daily, @weekly, @monthly, @yearly'],
+    ['@every 1h', 'must be one of @hourly, @daily, @weekly, @monthly, @yearly'],
+    ['0 0 30 2 *', 'must have a time within five years'],
+    ['0 0 31 4,6,9,11 *', 'must have a time within five years'],
+    ['x'.repeat(257), 'must be 1 to 256 characters'],
+  ].map(([cron, rule]) => fault({ cron, job: work }, `cron ${rule}`)),
+  ...values('cron', STRING, [5, [], {}], { job: work }),
+];
+
+/** Faults of a schedule, in addition to those of its job. */
+const SCHEDULE_FAULTS: Fault[] = [
+  ...CRON_FAULTS,
+  fault({ job: work }, 'cron or everySeconds is required'),
+  fault({ ...every, cron: '* * * * *' }, 'everySeconds cannot be combined with cron'),
+  ...values('everySeconds', INTERVAL, [9.9, 31_622_401, '60', [], ...HUGE], { job: work }),
+  ...values('timezone', 'must be an IANA time zone', ['', 'Mars/Phobos', '+01:00', 'UTC+1', 'a b'], every),
+  ...values('timezone', STRING, [5, []], every),
+  fault({ everySeconds: 60 }, 'job must be an object'),
+  ...values('overlap', 'must be one of skip, allow, replace', ['queue', 5], every),
+  ...values('missed', 'must be one of once, skip', ['all', true], every),
+  ...values('missedWithinSeconds', SECONDS, [-1, 31_622_401, '5'], every),
+  ...values('spreadSeconds', SECONDS, [-1, 31_622_401, '5'], every),
+  ...values('startsAt', EXPIRES, NOT_TIMES, every),
+  ...values('endsAt', EXPIRES, NOT_TIMES, every),
+  fault(
+    { ...every, startsAt: '2030-01-02T00:00:00Z', endsAt: '2030-01-01T00:00:00Z' },
+    'endsAt must not be before startsAt',
+  ),
+  ...values('paused', BOOLEAN, [0, 'true'], every),
+  ...values('owner', NAME, ['', 'x'.repeat(129)], every),
+  fault({ ...every, overlaps: 'skip' }, 'unknown field overlaps, did you mean overlap?'),
+  fault({ ...every, job: { ...work, maxRetry: 1 } }, 'unknown field job.maxRetry, did you mean maxRetries?'),
+  fault({ ...every, job: { ...work, delaySeconds: 1 } }, 'unknown field job.delaySeconds'),
+  fault({ ...every, job: { ...work, scheduledFor: '2030-01-01T00:00:00Z' } }, 'unknown field job.scheduledFor'),
+];
+
+/** Put the body of each fault into a larger one, in which its fields have longer paths. */
+const nested = (rows: Fault[], before: string, after: string, path: string): Fault[] =>
+  rows.map(({ text, errors }) => ({
+    text: before + text + after,
+    errors: errors.map((error) =>
+      error
+        .replace(
+          /^unknown field (.*?)(?=,|$)(.*mean )?/,
+          (_, field, mean = '') => `unknown field ${path}${field}${mean}`,
+        )
+        .replace(/^(?!unknown)/, path),
+    ),
+  }));
+
+const JOB_FAULTS = nested(
+  (REFUSED['Create Job'] as Fault[]).filter(
+    ({ text }) => !/scheduledFor|__proto__":{"name|delaySeconds":(?!.*jitter)/.test(text),
+  ),
+  '{"everySeconds":60,"job":',
+  '}',
+  'job.',
+);
+REFUSED['Put Schedule'] = [...SCHEDULE_FAULTS, ...JOB_FAULTS];
+const declared = { owner: MADE, schedules: [{ id: 'a', ...every }] };
+REFUSED['Put Schedules'] = [
+  fault({ schedules: [] }, `owner ${REQUIRED}`),
+  ...values('owner', NAME, ['', 'x'.repeat(129)], { schedules: [] }),
+  ...values('schedules', 'must be an array of schedules', ['x', {}], { owner: MADE }),
+  ...values('schedules', 'must have at most 200 schedules', [Array(201).fill({ id: 'a', ...every })], { owner: MADE }),
+  ...values('prune', BOOLEAN, [0, 'true'], declared),
+  fault({ ...declared, schedules: [{ ...every }] }, `schedules[0].id ${REQUIRED}`),
+  fault({ ...declared, schedules: [{ id: 'a b', ...every }] }, `schedules[0].id ${SPACE_ID}`),
+  fault(
+    { ...declared, schedules: [...declared.schedules, ...declared.schedules] },
+    'schedules[1].id must not be a duplicate',
+  ),
+  fault(
+    { ...declared, schedules: [{ id: 'a', ...every, owner: 'another' }] },
+    'schedules[0].owner must be the owner of the call',
+  ),
+];
+REFUSED['Pause Schedule'] = [fault({}, `paused ${REQUIRED}`), ...values('paused', BOOLEAN, [null, 0, 'true'])];
+REFUSED['Run Schedule'] = values('payload', OBJECT, ['x', 5, []]);
+
 const NO_OBJECTS = ['null', '[]', '5', '"text"', 'true', '[{"name":"work"}]'].map((text) =>
   fault(text, 'body must be an object'),
 );
@@ -549,6 +661,23 @@ const TAKEN: Record<string, object[]> = {
     { defaults: { maxRetries: null, timeoutSeconds: null, retry: null, maxRunSeconds: null } },
     { anonymousStreams: true, requireDeliveryToken: false, maxPending: 1_000_000_000, maxBytes: 1e15 },
   ],
+  'Put Schedule': [
+    every,
+    { everySeconds: null, cron: '@daily', timezone: 'America/Argentina/Buenos_Aires', job: work },
+    ...['0-59/2,7 0 1,15 JAN-mar *', '  0  0 29 2 *  ', '0 0 * * 5-7', '@yearly', '*/59 */23 */31 */12 */7'].map(
+      (cron) => ({ cron, job: work }),
+    ),
+    { ...every, overlap: 'replace', missed: 'skip', missedWithinSeconds: 0, spreadSeconds: 31_622_400, paused: true },
+    { ...every, startsAt: '2030-01-01T00:00:00Z', endsAt: '2030-01-01T00:00:00Z', owner: '🚂'.repeat(128) },
+    ...edges('everySeconds', [10, 31_622_400], { job: work }),
+    { everySeconds: 60, job: { ...work, unique: { key: 'k' }, retry: { delaySeconds: [1, 2] }, tags: ['a'] } },
+  ],
+  'Put Schedules': [
+    { owner: MADE, schedules: [] },
+    { ...declared, prune: null },
+  ],
+  'Pause Schedule': [{ paused: true }, { paused: false }],
+  'Run Schedule': [{}, { payload: null }],
   'Pause Space': [{ names: ['none'] }, { names: Array(100).fill('none') }],
   'Resume Space': [{}, { names: null }, { names: ['none'] }],
   'Create Key': [
@@ -620,13 +749,20 @@ const NULLS: [name: string, place: string, rest: object][] = [
   ['Change Space Settings', '', {}],
   ['Change Space Settings', 'retention', {}],
   ['Change Space Settings', 'defaults', {}],
+  ['Put Schedule', '', every],
+  ['Put Schedule', 'job', work],
+  ['Put Schedules', '', declared],
+  ['Run Schedule', '', {}],
   ['Pause Space', '', {}],
   ['Resume Space', '', {}],
   ['Create Key', '', { name: 'k', scopes: ['jobs:read'] }],
   ['Rotate Key', '', {}],
   ['Create Stream Token', '', { scope: 'jobs:read', tag: 'a' }],
 ];
-const HOLDERS: Record<string, object> = { 'Create Job': work, 'Report Progress': half, 'Append Logs': { logs: [{}] } };
+const HOLDERS: Record<string, object> = {
+  ...{ 'Create Job': work, 'Report Progress': half, 'Append Logs': { logs: [{}] } },
+  'Put Schedule': { everySeconds: 60 },
+};
 
 it.each(NULLS)('%s treats null as absent in each optional field of "%s"', async (name, place, rest) => {
   const path = place === '' ? [] : place.split('.');
@@ -661,6 +797,10 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Copy Job', { payload: {} }, [true, true]],
   ['Kill Job', {}, [true]],
   ['Change Space Settings', { retention: {}, defaults: {} }, [false, false, false]],
+  ['Put Schedule', { ...every, job: { ...work, payload: {} } }, [false, false, true]],
+  ['Put Schedules', declared, [false, false, false]],
+  ['Pause Schedule', { paused: true }, [false]],
+  ['Run Schedule', { payload: {} }, [false, true]],
   ['Pause Space', { names: ['none'] }, [false]],
   ['Resume Space', { names: ['none'] }, [false]],
   ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [false]],
@@ -786,6 +926,8 @@ describe('queries', () => {
     ...each('jobs?createdAfter=', ['', 'now', '2026-01-31', '1785576604784'], `createdAfter ${TIME}`),
     ...each('jobs?createdBefore=', ['', '2026-02-30T00:00:00Z'], `createdBefore ${TIME}`),
     ['jobs?status=x&limit=x&offset=x', STATUS, LIMIT, OFFSET],
+    ...each('schedules?limit=', ['0', 'x'], LIMIT),
+    ...each('schedules?cursor=', ['', 'a', '-1'], CURSOR),
     ...each('stats?limit=', ['0', 'x'], LIMIT),
     ['stats?name=', 'name must be 1 to 128 characters'],
     [`stats?name=a&name=${'x'.repeat(129)}`, 'name[1] must be 1 to 128 characters'],

@@ -11,7 +11,9 @@ const service = withService();
 let target: Target;
 beforeAll(async () => {
   const { operationId } = await targetFor(service, endpointOf('Get Operation'), 'http');
-  target = { spaceId: 'http', jobId: await jobIn(service, 'running', 'http'), keyId: 'http', operationId };
+  const { scheduleId } = await targetFor(service, endpointOf('Get Schedule'), 'http');
+  const jobId = await jobIn(service, 'running', 'http');
+  target = { spaceId: 'http', jobId, keyId: 'http', operationId, scheduleId };
   await until(async () => (await service.call('GET', `/operations/${target.operationId}`)).body.status === 'done');
 });
 

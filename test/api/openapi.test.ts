@@ -38,7 +38,7 @@ it('responds with 304 to a client that has the current OpenAPI document', async 
 
 it('documents exactly the existing endpoints in the OpenAPI document', () => {
   const documented = contract.operations().map(({ method, path }) => `${method} ${path}`);
-  const expected = ENDPOINTS.map(({ method, path }) => `${method} /api/v1${path.replace(/:(\w+)/, '{$1}')}`);
+  const expected = ENDPOINTS.map(({ method, path }) => `${method} /api/v1${path.replace(/:(\w+)/g, '{$1}')}`);
   expect(documented.sort()).toEqual(expected.sort());
   expect(new Set(contract.operations().map(({ operation }) => operation.operationId)).size).toBe(ENDPOINTS.length);
 });
@@ -57,7 +57,9 @@ it.each(ENDPOINTS)('documents a summary, the scopes and each success of $name', 
   for (const scope of [...endpoint.scopes, ...(endpoint.also ?? [])])
     expect(operation.description).toContain(`\`${scope}\``);
   expect(Object.keys(operation.responses).filter((status) => status < '400')).toEqual(
-    endpoint.name === 'Create Job' ? ['200', '201'] : [`${endpoint.success ?? 200}`],
+    ['Create Job', 'Put Schedule', 'Run Schedule'].includes(endpoint.name)
+      ? ['200', '201']
+      : [`${endpoint.success ?? 200}`],
   );
 });
 
@@ -89,6 +91,15 @@ const MORE: Record<string, ErrorCode[]> = {
   'Start Operation': ['IDEMPOTENCY_MISMATCH', 'TOO_MANY_OPERATIONS', 'STORAGE_FULL'],
   'Get Operation': ['OPERATION_NOT_FOUND'],
   'Cancel Operation': ['OPERATION_NOT_FOUND'],
+  'Put Schedule': ['SCHEDULE_OWNED', 'TOO_MANY_SCHEDULES', 'STORAGE_FULL'],
+  'Put Schedules': ['SCHEDULE_OWNED', 'TOO_MANY_SCHEDULES', 'STORAGE_FULL'],
+  'Get Schedule': ['SCHEDULE_NOT_FOUND'],
+  'Pause Schedule': ['SCHEDULE_NOT_FOUND'],
+  'Delete Schedule': ['SCHEDULE_NOT_FOUND'],
+  'Run Schedule': [
+    ...(['SCHEDULE_NOT_FOUND', 'SCHEDULE_RUNNING', 'JOB_NOT_UNIQUE', 'SPACE_FULL'] as const),
+    ...(['STORAGE_FULL', 'STORAGE_UNSAFE'] as const),
+  ],
   'Create Key': ['TOO_MANY_KEYS', 'STORAGE_FULL'],
   'Rotate Key': ['KEY_NOT_FOUND'],
   'Revoke Key': ['KEY_NOT_FOUND'],
@@ -173,9 +184,34 @@ function fractionsIn(part: Part, at = ''): string[] {
 it('documents whole numbers as integers, and only measured values as fractions', () => {
   const places = fractionsIn(contract.document).map((at) => /(\w+)(\/(anyOf|oneOf)\/\d+)?$/.exec(at)?.[1]);
   expect([...new Set(places)].sort()).toEqual([
-    ...['completedSeconds', 'deadSeconds', 'delaySeconds', 'factor', 'items', 'jitter', 'killedSeconds'],
-    ...['maxDelaySeconds', 'maxRunSeconds', 'oldestPendingAgeSeconds', 'overlapSeconds', 'perSecond'],
-    ...['percent', 'retryAfterSeconds', 'schema', 'startWithinSeconds', 'sum', 'timeoutSeconds', 'waitSeconds'],
+    ...[
+      'completedSeconds',
+      'deadSeconds',
+      'delaySeconds',
+      'everySeconds',
+      'factor',
+      'items',
+      'jitter',
+      'killedSeconds',
+    ],
+    ...[
+      'maxDelaySeconds',
+      'maxRunSeconds',
+      'missedWithinSeconds',
+      'oldestPendingAgeSeconds',
+      'overlapSeconds',
+      'perSecond',
+    ],
+    ...[
+      'percent',
+      'retryAfterSeconds',
+      'schema',
+      'spreadSeconds',
+      'startWithinSeconds',
+      'sum',
+      'timeoutSeconds',
+      'waitSeconds',
+    ],
   ]);
 });
 

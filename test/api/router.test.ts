@@ -88,7 +88,7 @@ const CALLS: Call[] = [
   { what: 'a Host header in mixed case', status: 200, path: poll, lines: async () => ['hOsT: a', ADMIN] },
   ...ENDPOINTS.filter(({ method, path }) => method === 'POST' && /:(spaceId|jobId)/.test(path)).map((endpoint) => ({
     what: `${endpoint.name} of something unknown`,
-    status: endpoint.path.includes(':jobId') ? 404 : (endpoint.success ?? 200),
+    status: /:(jobId|scheduleId)/.test(endpoint.path) ? 404 : (endpoint.success ?? 200),
     path: async () => `/api/v1${pathOf(endpoint, { ...UNKNOWN, spaceId: 'a.b:c_D-9' })}`,
     body: JSON.stringify(endpoint.body),
   })),

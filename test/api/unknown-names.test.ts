@@ -313,7 +313,7 @@ describe('unknown parameters of a query', () => {
 it('shows the service, its version and its features without a key', async () => {
   const { status, body } = await service.call('GET', '/info', { key: undefined });
   const features = [
-    ...['idempotency', 'unique', 'delivery-token', 'release', 'schedule', 'retry'],
+    ...['idempotency', 'unique', 'delivery-token', 'release', 'schedule', 'schedules', 'retry'],
     ...[
       'long-poll',
       'batch',

@@ -101,6 +101,7 @@ export function refusalsOf(route: Route): ErrorCode[] {
   if (route.path.includes(':jobId')) codes.add('JOB_NOT_FOUND');
   if (route.path.includes(':keyId')) codes.add('KEY_NOT_FOUND');
   if (route.path.includes(':operationId')) codes.add('OPERATION_NOT_FOUND');
+  if (route.path.includes(':scheduleId') && route.method !== 'PUT') codes.add('SCHEDULE_NOT_FOUND');
   if (route.input?.body) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   if (trigger !== undefined) for (const code of refusedTransitions(trigger)) codes.add(code);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
@@ -138,6 +139,8 @@ const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
   JOB_NOT_ENDED: { jobStatus: 'running' },
   NO_CALLBACK: { jobStatus: 'completed' },
   JOB_NOT_UNIQUE: { jobId: JOB_ID, jobStatus: 'running' },
+  SCHEDULE_OWNED: { error: 'billing has declared schedule nightly-report' },
+  SCHEDULE_RUNNING: { jobId: JOB_ID, jobStatus: 'running' },
   TOO_LARGE: { error: 'body must be at most 1048576 bytes' },
   UNSUPPORTED_MEDIA_TYPE: { error: 'Content-Type must be application/json' },
   INTERNAL: { error: 'Internal error (request 0b0e3c6e-5a0e-4f55-9d1c-6f8f1f2c7a11)' },

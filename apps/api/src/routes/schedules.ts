@@ -195,7 +195,7 @@ export const SCHEDULES: readonly Route[] = [
       else200: { schema: createdJob, examples: { 'Job with the same unique key': PENDING } },
       link: { parameter: 'jobId', from: '/id' },
     },
-    refusals: ['SCHEDULE_RUNNING', 'JOB_NOT_UNIQUE', 'SPACE_FULL', 'STORAGE_FULL'],
+    refusals: ['SCHEDULE_RUNNING', 'JOB_NOT_UNIQUE', 'SPACE_FULL', 'STORAGE_FULL', 'STORAGE_UNSAFE'],
     async handler({ store, caller, spaceId, id, input }): Promise<Reply<Created>> {
       const { jobId, isNew } = await runSchedule(store, spaceId, id, input.payload);
       const { events: _, ...job } = await getJob(store, { spaceId }, jobId, NO_EVENTS);

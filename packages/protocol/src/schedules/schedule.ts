@@ -33,7 +33,7 @@ const oneOf = <T extends string>(values: readonly [T, ...T[]]) =>
 
 const cron = describeAs(
   boundedText(LIMITS.cronCharacters).superRefine((text, ctx) => {
-    const fault = cronFault(text);
+    const fault = text.length > LIMITS.cronCharacters ? null : cronFault(text);
     if (fault !== null) ctx.addIssue({ code: 'custom', message: fault });
   }),
   z.string().min(1).max(LIMITS.cronCharacters),
@@ -98,6 +98,11 @@ type ScheduleFields = z.output<z.ZodObject<typeof fields>>;
 export const scheduleRequest = checked(fields).meta({ id: 'ScheduleRequest', ...EXACT });
 export type ScheduleRequest = z.output<typeof scheduleRequest>;
 
+/** A schedule in the body of Put Schedules. */
+const declaredSchedule = checked({ id: scheduleId.describe('ID of the schedule'), ...fields } as typeof fields & {
+  id: typeof scheduleId;
+}).meta({ id: 'DeclaredSchedule', ...EXACT });
+
 /** Body of Put Schedules: what one owner declares. */
 export const schedulesRequest = z
   .object(
@@ -105,12 +110,11 @@ export const schedulesRequest = z
       owner: boundedText(LIMITS.nameCharacters).describe(
         'Who declares these schedules, such as the name of a deployment',
       ),
-      schedules: boundedArray(
-        checked({ id: scheduleId.describe('ID of the schedule'), ...fields } as typeof fields & {
-          id: typeof scheduleId;
-        }),
-        { max: LIMITS.schedulesDeclared, what: 'schedules', error: 'must be an array of schedules' },
-      ),
+      schedules: boundedArray(declaredSchedule, {
+        max: LIMITS.schedulesDeclared,
+        what: 'schedules',
+        error: 'must be an array of schedules',
+      }),
       prune: withDefault(z.boolean({ error: 'must be a boolean' }), false).describe(
         "Whether to delete the owner's other schedules",
       ),
@@ -186,6 +190,7 @@ const shown = {
   skipped: count.describe('Number of times that created no job'),
   lastSkipped: z
     .object({ at: instant.describe('The time that was skipped'), reason: z.enum(SKIP_REASONS) })
+    .meta({ id: 'SkippedTime' })
     .nullable()
     .describe('The latest time that created no job'),
   createdAt: instant,
