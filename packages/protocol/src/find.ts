@@ -11,6 +11,7 @@ import {
   oneOrMore,
   queryCursor,
   queryInteger,
+  spaceId as scheduleId,
   tag,
   timestampMs,
 } from './schema/fields.js';
@@ -23,6 +24,8 @@ export interface JobFilter {
   names: readonly string[];
   /** Tags to match, all of them; empty matches any. */
   tags: readonly string[];
+  /** ID of the schedule that created the jobs; null matches any job. */
+  schedule: string | null;
   /** Earliest creation time (inclusive), epoch milliseconds; null for no limit. */
   createdAfter: number | null;
   /** Latest creation time (exclusive), epoch milliseconds; null for no limit. */
@@ -76,6 +79,7 @@ const TEXT = boundedText(LIMITS.searchCharacters);
 const DESCRIPTION = {
   names: 'Only jobs with one of these names',
   tags: 'Only jobs with all of these tags',
+  schedule: 'Only jobs that this schedule has created',
   createdAfter: 'Only jobs created at or after this time (ISO 8601 with a time zone)',
   createdBefore: 'Only jobs created before this time (ISO 8601 with a time zone)',
   q: 'Only jobs whose payload, result or error, written as compact JSON, contains this text (case-insensitive)',
@@ -89,6 +93,7 @@ export const queryFilter = {
   tag: oneOrMoreOf(...TAGS)
     .optional()
     .describe(DESCRIPTION.tags),
+  schedule: once(scheduleId).optional().describe(DESCRIPTION.schedule),
   createdAfter: once(timestampMs).optional().describe(DESCRIPTION.createdAfter),
   createdBefore: once(timestampMs).optional().describe(DESCRIPTION.createdBefore),
   q: once(TEXT).optional().describe(DESCRIPTION.q),
@@ -102,6 +107,7 @@ export const bodyFilter = {
   tags: listOf(...TAGS)
     .optional()
     .describe(DESCRIPTION.tags),
+  schedule: scheduleId.optional().describe(DESCRIPTION.schedule),
   ids: listOf(jobIdFilter, LIMITS.operationIds, 'ids').optional().describe('Only these jobs'),
   createdAfter: timestampMs.optional().describe(DESCRIPTION.createdAfter),
   createdBefore: timestampMs.optional().describe(DESCRIPTION.createdBefore),
@@ -112,6 +118,7 @@ export const bodyFilter = {
 interface FilterParts {
   names?: string[] | undefined;
   tags?: string[] | undefined;
+  schedule?: string | undefined;
   createdAfter?: number | undefined;
   createdBefore?: number | undefined;
   q?: string | undefined;
@@ -121,6 +128,7 @@ export const filterOf = (statuses: readonly Status[] | undefined, parts: FilterP
   statuses: statuses ?? [],
   names: parts.names ?? [],
   tags: parts.tags ?? [],
+  schedule: parts.schedule ?? null,
   createdAfter: parts.createdAfter ?? null,
   createdBefore: parts.createdBefore ?? null,
   q: parts.q ?? null,

@@ -61,6 +61,7 @@ export const operation = z
         status: z.array(jobStatus),
         names: z.array(z.string()).optional(),
         tags: z.array(z.string()).optional(),
+        schedule: z.string().optional(),
         createdAfter: instant.optional(),
         createdBefore: instant.optional(),
         q: z.string().optional(),

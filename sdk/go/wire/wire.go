@@ -65,12 +65,6 @@ type CreateJob struct {
 	Unique *UniqueRequest `json:"unique,omitempty"`
 	// Labels to find and filter jobs by; duplicates are refused. Default: `null`
 	Tags []string `json:"tags,omitempty"`
-	// Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now. Default:
-	// `null`
-	ScheduledFor *string `json:"scheduledFor,omitempty"`
-	// Minimum number of seconds until the job becomes claimable; cannot be combined with `scheduledFor`.
-	// Default: `null`
-	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 	// Delays between attempts; null to retry without a delay. Default: `null`
 	Retry *RetryRequest `json:"retry,omitempty"`
 	// Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null`
@@ -81,6 +75,12 @@ type CreateJob struct {
 	// Head start in the queue in seconds: the job is treated as if it had been created this much earlier.
 	// Default: `0`
 	Priority *int `json:"priority,omitempty"`
+	// Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now. Default:
+	// `null`
+	ScheduledFor *string `json:"scheduledFor,omitempty"`
+	// Minimum number of seconds until the job becomes claimable; cannot be combined with `scheduledFor`.
+	// Default: `null`
+	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 }
 
 // CreateJobCallbackOn is a value of the API.
@@ -99,11 +99,12 @@ type ErrorBody struct {
 	Error string `json:"error"`
 	// Stable code to branch on
 	Code ErrorCode `json:"code"`
-	// Current status of the job; on every 409
+	// Current status of the job; on every 409 except `SCHEDULE_OWNED`
 	JobStatus *JobStatus `json:"jobStatus,omitempty"`
 	// What happened to the job earlier, if known; on a 409 of an ack
 	Hint *string `json:"hint,omitempty"`
-	// Job that holds the unique key; only with `JOB_NOT_UNIQUE`
+	// Job that holds the unique key, or the last job of the schedule; with `JOB_NOT_UNIQUE` and
+	// `SCHEDULE_RUNNING`
 	JobID *string `json:"jobId,omitempty"`
 	// Number of jobs, from the start of the list, that were created or found before the error; absent if 0
 	Stored *int `json:"stored,omitempty"`
@@ -122,6 +123,7 @@ const (
 	ErrorCodeJobNotFound          ErrorCode = "JOB_NOT_FOUND"
 	ErrorCodeKeyNotFound          ErrorCode = "KEY_NOT_FOUND"
 	ErrorCodeOperationNotFound    ErrorCode = "OPERATION_NOT_FOUND"
+	ErrorCodeScheduleNotFound     ErrorCode = "SCHEDULE_NOT_FOUND"
 	ErrorCodeNotFound             ErrorCode = "NOT_FOUND"
 	ErrorCodeMethodNotAllowed     ErrorCode = "METHOD_NOT_ALLOWED"
 	ErrorCodeRequestTimeout       ErrorCode = "REQUEST_TIMEOUT"
@@ -135,6 +137,8 @@ const (
 	ErrorCodeJobNotEnded          ErrorCode = "JOB_NOT_ENDED"
 	ErrorCodeNoCallback           ErrorCode = "NO_CALLBACK"
 	ErrorCodeJobNotUnique         ErrorCode = "JOB_NOT_UNIQUE"
+	ErrorCodeScheduleOwned        ErrorCode = "SCHEDULE_OWNED"
+	ErrorCodeScheduleRunning      ErrorCode = "SCHEDULE_RUNNING"
 	ErrorCodeTooLarge             ErrorCode = "TOO_LARGE"
 	ErrorCodeUnsupportedMediaType ErrorCode = "UNSUPPORTED_MEDIA_TYPE"
 	ErrorCodeIdempotencyMismatch  ErrorCode = "IDEMPOTENCY_MISMATCH"
@@ -144,6 +148,7 @@ const (
 	ErrorCodeTooManyWaiters       ErrorCode = "TOO_MANY_WAITERS"
 	ErrorCodeTooManyKeys          ErrorCode = "TOO_MANY_KEYS"
 	ErrorCodeTooManyOperations    ErrorCode = "TOO_MANY_OPERATIONS"
+	ErrorCodeTooManySchedules     ErrorCode = "TOO_MANY_SCHEDULES"
 	ErrorCodeRateLimited          ErrorCode = "RATE_LIMITED"
 	ErrorCodeInternal             ErrorCode = "INTERNAL"
 	ErrorCodeUnavailable          ErrorCode = "UNAVAILABLE"
@@ -203,6 +208,8 @@ type Job struct {
 	CopyOf *string `json:"copyOf,omitempty"`
 	// Unique key of the job; absent without one
 	Unique *Unique `json:"unique,omitempty"`
+	// ID of the schedule that created the job; absent for other jobs
+	ScheduleID *string `json:"scheduleId,omitempty"`
 	// Tags of the job; absent without tags
 	Tags      []string  `json:"tags,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
@@ -323,6 +330,8 @@ type JobWithEvents struct {
 	CopyOf *string `json:"copyOf,omitempty"`
 	// Unique key of the job; absent without one
 	Unique *Unique `json:"unique,omitempty"`
+	// ID of the schedule that created the job; absent for other jobs
+	ScheduleID *string `json:"scheduleId,omitempty"`
 	// Tags of the job; absent without tags
 	Tags      []string  `json:"tags,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
@@ -409,6 +418,8 @@ type ListedJob struct {
 	CopyOf *string `json:"copyOf,omitempty"`
 	// Unique key of the job; absent without one
 	Unique *Unique `json:"unique,omitempty"`
+	// ID of the schedule that created the job; absent for other jobs
+	ScheduleID *string `json:"scheduleId,omitempty"`
 	// Tags of the job; absent without tags
 	Tags      []string  `json:"tags,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
@@ -544,6 +555,7 @@ type OperationFilter struct {
 	Status        []JobStatus `json:"status"`
 	Names         []string    `json:"names,omitempty"`
 	Tags          []string    `json:"tags,omitempty"`
+	Schedule      *string     `json:"schedule,omitempty"`
 	CreatedAfter  *Timestamp  `json:"createdAfter,omitempty"`
 	CreatedBefore *Timestamp  `json:"createdBefore,omitempty"`
 	Q             *string     `json:"q,omitempty"`
@@ -558,6 +570,8 @@ type OperationFilterRequest struct {
 	Names []string `json:"names,omitempty"`
 	// Only jobs with all of these tags
 	Tags []string `json:"tags,omitempty"`
+	// Only jobs that this schedule has created
+	Schedule *string `json:"schedule,omitempty"`
 	// Only these jobs
 	Ids []string `json:"ids,omitempty"`
 	// Only jobs created at or after this time (ISO 8601 with a time zone)
@@ -755,7 +769,7 @@ type Settled struct {
 	Error *string `json:"error,omitempty"`
 	// Stable code to branch on
 	Code *ErrorCode `json:"code,omitempty"`
-	// Current status of the job; on every 409
+	// Current status of the job; on every 409 except `SCHEDULE_OWNED`
 	JobStatus *JobStatus `json:"jobStatus,omitempty"`
 	// What happened to the job earlier, if known; on a 409 of an ack
 	Hint *string `json:"hint,omitempty"`

@@ -85,16 +85,6 @@ export interface CreateJob {
   unique?: UniqueRequest | null;
   /** Labels to find and filter jobs by; duplicates are refused. Default: `null` */
   tags?: string[] | null;
-  /**
-   * Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now. Default:
-   * `null`
-   */
-  scheduledFor?: string | null;
-  /**
-   * Minimum number of seconds until the job becomes claimable; cannot be combined with `scheduledFor`.
-   * Default: `null`
-   */
-  delaySeconds?: number | null;
   /** Delays between attempts; null to retry without a delay. Default: `null` */
   retry?: RetryRequest | null;
   /** Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null` */
@@ -109,6 +99,16 @@ export interface CreateJob {
    * Default: `0`
    */
   priority?: number | null;
+  /**
+   * Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now. Default:
+   * `null`
+   */
+  scheduledFor?: string | null;
+  /**
+   * Minimum number of seconds until the job becomes claimable; cannot be combined with `scheduledFor`.
+   * Default: `null`
+   */
+  delaySeconds?: number | null;
 }
 
 export type CreateJobCallbackOn = 'completed' | 'dead' | 'killed';
@@ -118,11 +118,14 @@ export interface ErrorBody {
   error: string;
   /** Stable code to branch on */
   code: ErrorCode;
-  /** Current status of the job; on every 409 */
+  /** Current status of the job; on every 409 except `SCHEDULE_OWNED` */
   jobStatus?: JobStatus;
   /** What happened to the job earlier, if known; on a 409 of an ack */
   hint?: string;
-  /** Job that holds the unique key; only with `JOB_NOT_UNIQUE` */
+  /**
+   * Job that holds the unique key, or the last job of the schedule; with `JOB_NOT_UNIQUE` and
+   * `SCHEDULE_RUNNING`
+   */
   jobId?: string;
   /** Number of jobs, from the start of the list, that were created or found before the error; absent if 0 */
   stored?: number;
@@ -130,7 +133,7 @@ export interface ErrorBody {
   details?: FaultDetail[];
 }
 
-export type ErrorCode = 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'JOB_NOT_FOUND' | 'KEY_NOT_FOUND' | 'OPERATION_NOT_FOUND' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'JOB_NOT_PENDING' | 'JOB_NOT_DELIVERED' | 'JOB_NOT_RUNNING' | 'DELIVERY_LOST' | 'JOB_KILLED' | 'JOB_ENDED' | 'JOB_NOT_DEAD' | 'JOB_NOT_ENDED' | 'NO_CALLBACK' | 'JOB_NOT_UNIQUE' | 'TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'IDEMPOTENCY_MISMATCH' | 'UPGRADE_REQUIRED' | 'TOO_MANY_STREAMS' | 'SPACE_FULL' | 'TOO_MANY_WAITERS' | 'TOO_MANY_KEYS' | 'TOO_MANY_OPERATIONS' | 'RATE_LIMITED' | 'INTERNAL' | 'UNAVAILABLE' | 'OVERLOADED' | 'STORAGE_FULL' | 'STORAGE_UNSAFE';
+export type ErrorCode = 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'JOB_NOT_FOUND' | 'KEY_NOT_FOUND' | 'OPERATION_NOT_FOUND' | 'SCHEDULE_NOT_FOUND' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'JOB_NOT_PENDING' | 'JOB_NOT_DELIVERED' | 'JOB_NOT_RUNNING' | 'DELIVERY_LOST' | 'JOB_KILLED' | 'JOB_ENDED' | 'JOB_NOT_DEAD' | 'JOB_NOT_ENDED' | 'NO_CALLBACK' | 'JOB_NOT_UNIQUE' | 'SCHEDULE_OWNED' | 'SCHEDULE_RUNNING' | 'TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'IDEMPOTENCY_MISMATCH' | 'UPGRADE_REQUIRED' | 'TOO_MANY_STREAMS' | 'SPACE_FULL' | 'TOO_MANY_WAITERS' | 'TOO_MANY_KEYS' | 'TOO_MANY_OPERATIONS' | 'TOO_MANY_SCHEDULES' | 'RATE_LIMITED' | 'INTERNAL' | 'UNAVAILABLE' | 'OVERLOADED' | 'STORAGE_FULL' | 'STORAGE_UNSAFE';
 
 export interface EventOutcome {
   jobId: string;
@@ -210,6 +213,8 @@ export interface Job {
   copyOf?: string;
   /** Unique key of the job; absent without one */
   unique?: Unique;
+  /** ID of the schedule that created the job; absent for other jobs */
+  scheduleId?: string;
   /** Tags of the job; absent without tags */
   tags?: string[];
   createdAt: Timestamp;
@@ -297,6 +302,8 @@ export interface JobWithEvents {
   copyOf?: string;
   /** Unique key of the job; absent without one */
   unique?: Unique;
+  /** ID of the schedule that created the job; absent for other jobs */
+  scheduleId?: string;
   /** Tags of the job; absent without tags */
   tags?: string[];
   createdAt: Timestamp;
@@ -392,6 +399,8 @@ export interface ListedJob {
   copyOf?: string;
   /** Unique key of the job; absent without one */
   unique?: Unique;
+  /** ID of the schedule that created the job; absent for other jobs */
+  scheduleId?: string;
   /** Tags of the job; absent without tags */
   tags?: string[];
   createdAt: Timestamp;
@@ -493,6 +502,7 @@ export interface OperationFilter {
   status: JobStatus[];
   names?: string[];
   tags?: string[];
+  schedule?: string;
   createdAfter?: Timestamp;
   createdBefore?: Timestamp;
   q?: string;
@@ -506,6 +516,8 @@ export interface OperationFilterRequest {
   names?: string[];
   /** Only jobs with all of these tags */
   tags?: string[];
+  /** Only jobs that this schedule has created */
+  schedule?: string;
   /** Only these jobs */
   ids?: string[];
   /** Only jobs created at or after this time (ISO 8601 with a time zone) */
@@ -684,7 +696,7 @@ export interface Settled {
   error?: string;
   /** Stable code to branch on */
   code?: ErrorCode;
-  /** Current status of the job; on every 409 */
+  /** Current status of the job; on every 409 except `SCHEDULE_OWNED` */
   jobStatus?: JobStatus;
   /** What happened to the job earlier, if known; on a 409 of an ack */
   hint?: string;

@@ -12,8 +12,8 @@ local function eventMessage(job, seq, type, status, at, data)
   local tags = ''
   if has(job, 't') then
     local list = {}
-    for tag in string.gmatch(option(job, 't', 'tags'), '[^\n]+') do list[#list + 1] = quote(tag) end
-    tags = ',"tags":[' .. table.concat(list, ',') .. ']'
+    for tag in string.gmatch(withoutLabels(option(job, 't', 'tags')) or '', '[^\n]+') do list[#list + 1] = quote(tag) end
+    tags = list[1] and ',"tags":[' .. table.concat(list, ',') .. ']' or ''
   end
   return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
     .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'

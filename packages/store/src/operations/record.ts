@@ -41,7 +41,7 @@ export function readOperationOf([id = '', left, ...values]: string[]): ReadOpera
 
 /** Return the request of an operation as responses show it. */
 export function shownRequestOf({ action, filter, ...options }: OperationRequest): ShownRequest {
-  const { status, names, tags, createdAfter, createdBefore, q, ids } = filter;
+  const { status, names, tags, schedule, createdAfter, createdBefore, q, ids } = filter;
   const { limit, dryRun, reason, delaySeconds } = options;
   return {
     action,
@@ -49,6 +49,7 @@ export function shownRequestOf({ action, filter, ...options }: OperationRequest)
       status: status as Status[],
       ...(names && { names }),
       ...(tags && { tags }),
+      ...(schedule !== undefined && { schedule }),
       ...(createdAfter !== undefined && { createdAfter: isoOf(createdAfter) }),
       ...(createdBefore !== undefined && { createdBefore: isoOf(createdBefore) }),
       ...(q !== undefined && { q }),

@@ -1,6 +1,6 @@
 import { isJobId, type Status } from '@yardmaster/protocol';
 import { call } from '../call.js';
-import { matchesText } from '../jobs/find/filter.js';
+import { matchesText, tagsToMatch } from '../jobs/find/filter.js';
 import { delayOf } from '../jobs/options.js';
 import type { StatusOrNone } from '../observer.js';
 import { onBulk, runScript } from '../script/run-script.js';
@@ -80,7 +80,7 @@ export async function stepOperation(store: Store, partition: string): Promise<St
   );
   const base = store.keys.baseOf(partition);
   const { most, ids, listed, next } = await portionOf(store, { base, record, request, mayChange });
-  const { names = [], tags = [] } = request.filter;
+  const { names = [], tags = [], schedule = null } = request.filter;
   const reply = await runScript(store, step_operation, {
     keys: { record: store.keys.operation(id) },
     args: {
@@ -98,7 +98,7 @@ export async function stepOperation(store: Store, partition: string): Promise<St
       reason: JSON.stringify(request.reason ?? null),
       delay: delayOf({ scheduledFor: null, delaySeconds: request.delaySeconds ?? null }),
       listed,
-      tags: tags.join('\n'),
+      tags: tagsToMatch({ tags, schedule }).join('\n'),
       nameCount: names.length,
     },
     rest: [...names, ...ids],

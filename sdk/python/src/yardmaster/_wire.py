@@ -100,12 +100,6 @@ class CreateJob(_CreateJobRequired, total=False):
     unique: Optional["UniqueRequest"]
     # Labels to find and filter jobs by; duplicates are refused. Default: `null`
     tags: Optional[List[str]]
-    # Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now.
-    # Default: `null`
-    scheduledFor: Optional[str]
-    # Minimum number of seconds until the job becomes claimable; cannot be combined with
-    # `scheduledFor`. Default: `null`
-    delaySeconds: Optional[float]
     # Delays between attempts; null to retry without a delay. Default: `null`
     retry: Optional["RetryRequest"]
     # Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null`
@@ -116,6 +110,12 @@ class CreateJob(_CreateJobRequired, total=False):
     # Head start in the queue in seconds: the job is treated as if it had been created this much
     # earlier. Default: `0`
     priority: Optional[int]
+    # Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now.
+    # Default: `null`
+    scheduledFor: Optional[str]
+    # Minimum number of seconds until the job becomes claimable; cannot be combined with
+    # `scheduledFor`. Default: `null`
+    delaySeconds: Optional[float]
 
 
 class _ErrorBodyRequired(TypedDict):
@@ -126,11 +126,12 @@ class _ErrorBodyRequired(TypedDict):
 
 
 class ErrorBody(_ErrorBodyRequired, total=False):
-    # Current status of the job; on every 409
+    # Current status of the job; on every 409 except `SCHEDULE_OWNED`
     jobStatus: "JobStatus"
     # What happened to the job earlier, if known; on a 409 of an ack
     hint: str
-    # Job that holds the unique key; only with `JOB_NOT_UNIQUE`
+    # Job that holds the unique key, or the last job of the schedule; with `JOB_NOT_UNIQUE` and
+    # `SCHEDULE_RUNNING`
     jobId: str
     # Number of jobs, from the start of the list, that were created or found before the error;
     # absent if 0
@@ -229,6 +230,8 @@ class Job(_JobRequired, total=False):
     copyOf: str
     # Unique key of the job; absent without one
     unique: "Unique"
+    # ID of the schedule that created the job; absent for other jobs
+    scheduleId: str
     # Tags of the job; absent without tags
     tags: List[str]
     # Outcomes that trigger the callback; absent for the default, `completed` and `dead`
@@ -319,6 +322,8 @@ class JobWithEvents(_JobWithEventsRequired, total=False):
     copyOf: str
     # Unique key of the job; absent without one
     unique: "Unique"
+    # ID of the schedule that created the job; absent for other jobs
+    scheduleId: str
     # Tags of the job; absent without tags
     tags: List[str]
     # Outcomes that trigger the callback; absent for the default, `completed` and `dead`
@@ -418,6 +423,8 @@ class ListedJob(_ListedJobRequired, total=False):
     copyOf: str
     # Unique key of the job; absent without one
     unique: "Unique"
+    # ID of the schedule that created the job; absent for other jobs
+    scheduleId: str
     # Tags of the job; absent without tags
     tags: List[str]
 
@@ -516,6 +523,7 @@ class _OperationFilterRequired(TypedDict):
 class OperationFilter(_OperationFilterRequired, total=False):
     names: List[str]
     tags: List[str]
+    schedule: str
     createdAfter: "Timestamp"
     createdBefore: "Timestamp"
     q: str
@@ -532,6 +540,8 @@ class OperationFilterRequest(_OperationFilterRequestRequired, total=False):
     names: List[str]
     # Only jobs with all of these tags
     tags: List[str]
+    # Only jobs that this schedule has created
+    schedule: str
     # Only these jobs
     ids: List[str]
     # Only jobs created at or after this time (ISO 8601 with a time zone)
@@ -728,7 +738,7 @@ class Settled(_SettledRequired, total=False):
     error: str
     # Stable code to branch on
     code: "ErrorCode"
-    # Current status of the job; on every 409
+    # Current status of the job; on every 409 except `SCHEDULE_OWNED`
     jobStatus: "JobStatus"
     # What happened to the job earlier, if known; on a 409 of an ack
     hint: str
@@ -857,7 +867,7 @@ class UniqueRequest(_UniqueRequestRequired, total=False):
 CreateJobCallbackOn = Literal["completed", "dead", "killed"]
 
 
-ErrorCode = Literal["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", "JOB_NOT_FOUND", "KEY_NOT_FOUND", "OPERATION_NOT_FOUND", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "JOB_NOT_PENDING", "JOB_NOT_DELIVERED", "JOB_NOT_RUNNING", "DELIVERY_LOST", "JOB_KILLED", "JOB_ENDED", "JOB_NOT_DEAD", "JOB_NOT_ENDED", "NO_CALLBACK", "JOB_NOT_UNIQUE", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_MISMATCH", "UPGRADE_REQUIRED", "TOO_MANY_STREAMS", "SPACE_FULL", "TOO_MANY_WAITERS", "TOO_MANY_KEYS", "TOO_MANY_OPERATIONS", "RATE_LIMITED", "INTERNAL", "UNAVAILABLE", "OVERLOADED", "STORAGE_FULL", "STORAGE_UNSAFE"]
+ErrorCode = Literal["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", "JOB_NOT_FOUND", "KEY_NOT_FOUND", "OPERATION_NOT_FOUND", "SCHEDULE_NOT_FOUND", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "JOB_NOT_PENDING", "JOB_NOT_DELIVERED", "JOB_NOT_RUNNING", "DELIVERY_LOST", "JOB_KILLED", "JOB_ENDED", "JOB_NOT_DEAD", "JOB_NOT_ENDED", "NO_CALLBACK", "JOB_NOT_UNIQUE", "SCHEDULE_OWNED", "SCHEDULE_RUNNING", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_MISMATCH", "UPGRADE_REQUIRED", "TOO_MANY_STREAMS", "SPACE_FULL", "TOO_MANY_WAITERS", "TOO_MANY_KEYS", "TOO_MANY_OPERATIONS", "TOO_MANY_SCHEDULES", "RATE_LIMITED", "INTERNAL", "UNAVAILABLE", "OVERLOADED", "STORAGE_FULL", "STORAGE_UNSAFE"]
 
 
 JobEventType = Literal["created", "delivered", "acked", "progress", "checkpoint", "event", "completed", "retried", "released", "dead", "killed", "delivery_timeout", "replaced", "ready", "rescheduled", "requeued", "callback_sent", "callback_failed"]

@@ -1,5 +1,6 @@
 import { foldCase, type JobFilter, type ListedJob, type ListJobsQuery } from '@yardmaster/protocol';
 import type { Store } from '../../store.js';
+import { scheduleLabel } from '../labels.js';
 import type { JobRecord } from '../read/record.js';
 
 /** A range of creation orders: at least `from`, and less than `below`. */
@@ -28,6 +29,10 @@ export function placesAfter(place: number, { from, below }: Places, order: ListJ
 /** Decode `reached` of list.lua or find.lua; null after the last entry. */
 export const reachedIn = (reached: string) => (reached === '' ? null : Number(reached));
 
+/** Return the tags and labels that a job must have. */
+export const tagsToMatch = ({ tags, schedule }: Pick<JobFilter, 'tags' | 'schedule'>): string[] =>
+  schedule === null ? [...tags] : [...tags, scheduleLabel(schedule)];
+
 /** Build the key and the arguments that list.lua and find.lua share. */
 export function findInputs({ keys }: Store, spaceId: string, filter: JobFilter, { from, below }: Places) {
   return {
@@ -38,7 +43,7 @@ export function findInputs({ keys }: Store, spaceId: string, filter: JobFilter, 
       min: from === Number.NEGATIVE_INFINITY ? '-inf' : from,
       max: below === Number.POSITIVE_INFINITY ? '+inf' : `(${below}`,
       statuses: filter.statuses.join(' '),
-      tags: filter.tags.join('\n'),
+      tags: tagsToMatch(filter).join('\n'),
     },
   };
 }

@@ -74,8 +74,8 @@ export async function listJobs(store: Store, caller: Caller, spaceId: string, qu
 }
 
 /** Check whether a filter requires reading jobs, rather than indexes alone. */
-export const isSearch = ({ q, names, tags }: ListJobsQuery['filter']) =>
-  q !== null || names.length > 0 || tags.length > 0;
+export const isSearch = ({ q, names, tags, schedule }: ListJobsQuery['filter']) =>
+  q !== null || schedule !== null || names.length > 0 || tags.length > 0;
 
 /** Read a portion of a page in one snapshot. Redis applies the filter. */
 async function readPortion(

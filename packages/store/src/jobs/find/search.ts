@@ -5,7 +5,15 @@ import { find } from '../../script/scripts.generated.js';
 import type { Store } from '../../store.js';
 import { type JobRecord, LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
 import { stateOf } from '../read/state.js';
-import { type Found, findInputs, matchesText, type PortionQuery, reachedIn, TEXT_FIELDS } from './filter.js';
+import {
+  type Found,
+  findInputs,
+  matchesText,
+  type PortionQuery,
+  reachedIn,
+  TEXT_FIELDS,
+  tagsToMatch,
+} from './filter.js';
 
 /** Maximum number of records whose texts are read at once. */
 const RECORDS_AT_ONCE = 100;
@@ -68,7 +76,7 @@ function passes({ state, tags }: JobRecord, filter: JobFilter): boolean {
   return (
     typeof state === 'string' &&
     (filter.statuses.length === 0 || filter.statuses.includes(stateOf(state).status)) &&
-    filter.tags.every((tag) => own.includes(tag))
+    tagsToMatch(filter).every((tag) => own.includes(tag))
   );
 }
 

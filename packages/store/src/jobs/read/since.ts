@@ -3,6 +3,7 @@ import { parseLog } from '../../logs/append.js';
 import { onBulk, runScript } from '../../script/run-script.js';
 import { since } from '../../script/scripts.generated.js';
 import { ANY_SPACE, inputsForJob, type Store } from '../../store.js';
+import { labelsOfStored } from '../labels.js';
 import { eventsOf, parseJson } from './record.js';
 
 /** Entries of the history per read. At their maximum size, they take 6 MB and 40 ms of Redis's time. */
@@ -35,7 +36,8 @@ export async function readSince(store: Store, jobId: string, fromSeq: number): P
   // An event that changes no status, such as a callback's, has the status of the previous event. Without a previous event
   // here, the current status is nearly always right.
   let known = status;
-  const tags = reply.tags ? { tags: reply.tags.split('\n') } : {};
+  const { tags: own } = labelsOfStored(reply.tags);
+  const tags = own.length > 0 ? { tags: own } : {};
   const events = eventsOf(job, firstSeq, reply.events).map(({ type, data, createdAt }, i): PublishedEvent => {
     known = statusAfter({ type, data }) ?? known;
     const at = Date.parse(createdAt);

@@ -2,6 +2,7 @@ import type { Progress, Status } from '@yardmaster/protocol';
 import { runScript } from '../../script/run-script.js';
 import { snapshot } from '../../script/scripts.generated.js';
 import { type Caller, inputsForJob, type Store } from '../../store.js';
+import { labelsOfStored } from '../labels.js';
 import { parseJson } from './record.js';
 
 /** Snapshot of a job's state, which streams send first. */
@@ -38,6 +39,6 @@ export async function readSnapshot(store: Store, caller: Caller, jobId: string):
     jobName: name,
     updatedAt: updatedAt || null,
     progress: parseJson(progress) as Progress | null,
-    tags: tags ? tags.split('\n') : [],
+    tags: labelsOfStored(tags).tags,
   };
 }
