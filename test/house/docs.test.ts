@@ -90,7 +90,7 @@ it('the README quotes only figures that the linked pages contain', () => {
 });
 
 it('the API reference lists every endpoint with its scopes', () => {
-  const rows = [...read('docs/api.md').matchAll(/^\| (GET|POST|PATCH|DELETE) \| `(.+?)` \| (.+?) \|/gm)];
+  const rows = [...read('docs/api.md').matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `(.+?)` \| (.+?) \|/gm)];
   const documented = rows.map(([, method, path, scopes]) => `${method} ${path} ${scopes}`).sort();
   const served = ENDPOINTS.map(
     ({ method, path, scopes, also = [] }) =>
