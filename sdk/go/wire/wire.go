@@ -753,6 +753,265 @@ type RetryRequest struct {
 	Jitter *float64 `json:"jitter,omitempty"`
 }
 
+// Schedule is a value of the API.
+type Schedule struct {
+	ID      string `json:"id"`
+	SpaceID string `json:"spaceId"`
+	// Absent with `everySeconds`
+	Cron *string `json:"cron,omitempty"`
+	// Absent with `cron`
+	EverySeconds *float64 `json:"everySeconds,omitempty"`
+	Timezone     string   `json:"timezone"`
+	// Body of Create Job, without fields at their defaults
+	Job                 json.RawMessage        `json:"job"`
+	Overlap             ScheduleRequestOverlap `json:"overlap"`
+	Missed              ScheduleRequestMissed  `json:"missed"`
+	MissedWithinSeconds float64                `json:"missedWithinSeconds"`
+	SpreadSeconds       float64                `json:"spreadSeconds"`
+	StartsAt            *Timestamp             `json:"startsAt,omitempty"`
+	EndsAt              *Timestamp             `json:"endsAt,omitempty"`
+	Paused              bool                   `json:"paused"`
+	Owner               *string                `json:"owner,omitempty"`
+	// Next time, before `spreadSeconds`; null if paused or if none is left. ISO 8601 timestamp in UTC,
+	// with milliseconds
+	NextAt *string `json:"nextAt"`
+	// Time of the last run that created a job, without runs on demand. ISO 8601 timestamp in UTC, with
+	// milliseconds
+	LastAt *string `json:"lastAt"`
+	// ID of the last job, including jobs of runs on demand
+	LastJobID *string `json:"lastJobId"`
+	// Number of times that created a job
+	Fired int `json:"fired"`
+	// Number of times that created no job
+	Skipped int `json:"skipped"`
+	// The latest time that created no job
+	LastSkipped *ScheduleLastSkipped `json:"lastSkipped"`
+	CreatedAt   Timestamp            `json:"createdAt"`
+}
+
+// ScheduleLastSkipped is a value of the API.
+type ScheduleLastSkipped struct {
+	// The time that was skipped
+	At     Timestamp                 `json:"at"`
+	Reason ScheduleLastSkippedReason `json:"reason"`
+}
+
+// ScheduleLastSkippedReason is a value of the API.
+type ScheduleLastSkippedReason string
+
+// Values of ScheduleLastSkippedReason.
+const (
+	ScheduleLastSkippedReasonMissed       ScheduleLastSkippedReason = "MISSED"
+	ScheduleLastSkippedReasonOverlap      ScheduleLastSkippedReason = "OVERLAP"
+	ScheduleLastSkippedReasonJobNotUnique ScheduleLastSkippedReason = "JOB_NOT_UNIQUE"
+	ScheduleLastSkippedReasonSpaceFull    ScheduleLastSkippedReason = "SPACE_FULL"
+)
+
+// ScheduleList is a value of the API.
+type ScheduleList struct {
+	Schedules []Schedule `json:"schedules"`
+	// Cursor of the next page; null on the last page
+	NextCursor *string `json:"nextCursor"`
+}
+
+// SchedulePause is a value of the API.
+type SchedulePause struct {
+	// Whether to create no jobs for now
+	Paused bool `json:"paused"`
+}
+
+// ScheduleRequest is a value of the API.
+type ScheduleRequest struct {
+	// When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
+	// `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
+	// Default: `null`
+	Cron *string `json:"cron,omitempty"`
+	// Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
+	// schedule is created. Default: `null`
+	EverySeconds *float64 `json:"everySeconds,omitempty"`
+	// IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
+	Timezone *string `json:"timezone,omitempty"`
+	// The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
+	Job ScheduledJob `json:"job"`
+	// What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
+	// last job by killing it. Default: `"skip"`
+	Overlap *ScheduleRequestOverlap `json:"overlap,omitempty"`
+	// What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
+	// missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
+	Missed *ScheduleRequestMissed `json:"missed,omitempty"`
+	// Missed times that are older than this are always skipped. Default: `86400`
+	MissedWithinSeconds *float64 `json:"missedWithinSeconds,omitempty"`
+	// Run each time up to this much later, at most until the next time; the delay depends on the ID and
+	// the time. Default: `0`
+	SpreadSeconds *float64 `json:"spreadSeconds,omitempty"`
+	// Earliest run (ISO 8601 with a time zone). Default: `null`
+	StartsAt *string `json:"startsAt,omitempty"`
+	// Latest run (ISO 8601 with a time zone). Default: `null`
+	EndsAt *string `json:"endsAt,omitempty"`
+	// Whether to create no jobs for now. Default: unchanged; false for a new schedule
+	Paused *bool `json:"paused,omitempty"`
+	// Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
+	// `null`
+	Owner *string `json:"owner,omitempty"`
+}
+
+// ScheduleRequestMissed is a value of the API.
+type ScheduleRequestMissed string
+
+// Values of ScheduleRequestMissed.
+const (
+	ScheduleRequestMissedOnce ScheduleRequestMissed = "once"
+	ScheduleRequestMissedSkip ScheduleRequestMissed = "skip"
+)
+
+// ScheduleRequestOverlap is a value of the API.
+type ScheduleRequestOverlap string
+
+// Values of ScheduleRequestOverlap.
+const (
+	ScheduleRequestOverlapSkip    ScheduleRequestOverlap = "skip"
+	ScheduleRequestOverlapAllow   ScheduleRequestOverlap = "allow"
+	ScheduleRequestOverlapReplace ScheduleRequestOverlap = "replace"
+)
+
+// ScheduleRun is a value of the API.
+type ScheduleRun struct {
+	// Payload of the job. Default: that of the schedule
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// ScheduleWithTimes is a value of the API.
+type ScheduleWithTimes struct {
+	ID      string `json:"id"`
+	SpaceID string `json:"spaceId"`
+	// Absent with `everySeconds`
+	Cron *string `json:"cron,omitempty"`
+	// Absent with `cron`
+	EverySeconds *float64 `json:"everySeconds,omitempty"`
+	Timezone     string   `json:"timezone"`
+	// Body of Create Job, without fields at their defaults
+	Job                 json.RawMessage        `json:"job"`
+	Overlap             ScheduleRequestOverlap `json:"overlap"`
+	Missed              ScheduleRequestMissed  `json:"missed"`
+	MissedWithinSeconds float64                `json:"missedWithinSeconds"`
+	SpreadSeconds       float64                `json:"spreadSeconds"`
+	StartsAt            *Timestamp             `json:"startsAt,omitempty"`
+	EndsAt              *Timestamp             `json:"endsAt,omitempty"`
+	Paused              bool                   `json:"paused"`
+	Owner               *string                `json:"owner,omitempty"`
+	// Next time, before `spreadSeconds`; null if paused or if none is left. ISO 8601 timestamp in UTC,
+	// with milliseconds
+	NextAt *string `json:"nextAt"`
+	// Time of the last run that created a job, without runs on demand. ISO 8601 timestamp in UTC, with
+	// milliseconds
+	LastAt *string `json:"lastAt"`
+	// ID of the last job, including jobs of runs on demand
+	LastJobID *string `json:"lastJobId"`
+	// Number of times that created a job
+	Fired int `json:"fired"`
+	// Number of times that created no job
+	Skipped int `json:"skipped"`
+	// The latest time that created no job
+	LastSkipped *ScheduleWithTimesLastSkipped `json:"lastSkipped"`
+	CreatedAt   Timestamp                     `json:"createdAt"`
+	// The next 5 times, before `spreadSeconds`
+	Upcoming []Timestamp `json:"upcoming"`
+}
+
+// ScheduleWithTimesLastSkipped is a value of the API.
+type ScheduleWithTimesLastSkipped struct {
+	// The time that was skipped
+	At     Timestamp                 `json:"at"`
+	Reason ScheduleLastSkippedReason `json:"reason"`
+}
+
+// ScheduledJob is a value of the API.
+type ScheduledJob struct {
+	// Kind of work, such as `resize`; workers poll for names
+	Name string `json:"name"`
+	// Data for the worker. Default: `null`
+	Payload json.RawMessage `json:"payload,omitempty"`
+	// Number of retries after the first attempt; each failed or timed-out attempt uses one. Default: `3`
+	MaxRetries *int `json:"maxRetries,omitempty"`
+	// Execution window: maximum number of seconds between two heartbeats. Default: `300`
+	TimeoutSeconds *float64 `json:"timeoutSeconds,omitempty"`
+	// URL to send a POST request to when the job ends; http or https, without a username or password.
+	// Default: `null`
+	CallbackURL *string `json:"callbackUrl,omitempty"`
+	// Headers to add to the callback. Default: `null`
+	CallbackHeaders map[string]string `json:"callbackHeaders,omitempty"`
+	// Outcomes that trigger the callback; null for `completed` and `dead`. Default: `null`
+	CallbackOn []CreateJobCallbackOn `json:"callbackOn,omitempty"`
+	// Unique key: create the job only if no other job holds it. Default: `null`
+	Unique *UniqueRequest `json:"unique,omitempty"`
+	// Labels to find and filter jobs by; duplicates are refused. Default: `null`
+	Tags []string `json:"tags,omitempty"`
+	// Delays between attempts; null to retry without a delay. Default: `null`
+	Retry *RetryRequest `json:"retry,omitempty"`
+	// Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null`
+	MaxRunSeconds *float64 `json:"maxRunSeconds,omitempty"`
+	// Maximum number of seconds from when the job becomes claimable to its first ack; if exceeded, the job
+	// is dead. Default: `null`
+	StartWithinSeconds *float64 `json:"startWithinSeconds,omitempty"`
+	// Head start in the queue in seconds: the job is treated as if it had been created this much earlier.
+	// Default: `0`
+	Priority *int `json:"priority,omitempty"`
+}
+
+// SchedulesChange is a value of the API.
+type SchedulesChange struct {
+	Created   int `json:"created"`
+	Changed   int `json:"changed"`
+	Unchanged int `json:"unchanged"`
+	Deleted   int `json:"deleted"`
+}
+
+// SchedulesRequest is a value of the API.
+type SchedulesRequest struct {
+	// Who declares these schedules, such as the name of a deployment
+	Owner     string                      `json:"owner"`
+	Schedules []SchedulesRequestSchedules `json:"schedules"`
+	// Whether to delete the owner's other schedules. Default: `false`
+	Prune *bool `json:"prune,omitempty"`
+}
+
+// SchedulesRequestSchedules is a value of the API.
+type SchedulesRequestSchedules struct {
+	// ID of the schedule
+	ID string `json:"id"`
+	// When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
+	// `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
+	// Default: `null`
+	Cron *string `json:"cron,omitempty"`
+	// Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
+	// schedule is created. Default: `null`
+	EverySeconds *float64 `json:"everySeconds,omitempty"`
+	// IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
+	Timezone *string `json:"timezone,omitempty"`
+	// The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
+	Job ScheduledJob `json:"job"`
+	// What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
+	// last job by killing it. Default: `"skip"`
+	Overlap *ScheduleRequestOverlap `json:"overlap,omitempty"`
+	// What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
+	// missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
+	Missed *ScheduleRequestMissed `json:"missed,omitempty"`
+	// Missed times that are older than this are always skipped. Default: `86400`
+	MissedWithinSeconds *float64 `json:"missedWithinSeconds,omitempty"`
+	// Run each time up to this much later, at most until the next time; the delay depends on the ID and
+	// the time. Default: `0`
+	SpreadSeconds *float64 `json:"spreadSeconds,omitempty"`
+	// Earliest run (ISO 8601 with a time zone). Default: `null`
+	StartsAt *string `json:"startsAt,omitempty"`
+	// Latest run (ISO 8601 with a time zone). Default: `null`
+	EndsAt *string `json:"endsAt,omitempty"`
+	// Whether to create no jobs for now. Default: unchanged; false for a new schedule
+	Paused *bool `json:"paused,omitempty"`
+	// Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
+	// `null`
+	Owner *string `json:"owner,omitempty"`
+}
+
 // Settle is a value of the API.
 type Settle struct {
 	Outcomes []Outcome `json:"outcomes"`

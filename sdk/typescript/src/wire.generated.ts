@@ -683,6 +683,267 @@ export interface RetryRequest {
   jitter?: number | null;
 }
 
+export interface Schedule {
+  id: string;
+  spaceId: string;
+  /** Absent with `everySeconds` */
+  cron?: string;
+  /** Absent with `cron` */
+  everySeconds?: number;
+  timezone: string;
+  /** Body of Create Job, without fields at their defaults */
+  job: Record<string, unknown>;
+  overlap: ScheduleRequestOverlap;
+  missed: ScheduleRequestMissed;
+  missedWithinSeconds: number;
+  spreadSeconds: number;
+  startsAt?: Timestamp;
+  endsAt?: Timestamp;
+  paused: boolean;
+  owner?: string;
+  /**
+   * Next time, before `spreadSeconds`; null if paused or if none is left. ISO 8601 timestamp in UTC,
+   * with milliseconds
+   */
+  nextAt: string | null;
+  /**
+   * Time of the last run that created a job, without runs on demand. ISO 8601 timestamp in UTC, with
+   * milliseconds
+   */
+  lastAt: string | null;
+  /** ID of the last job, including jobs of runs on demand */
+  lastJobId: string | null;
+  /** Number of times that created a job */
+  fired: number;
+  /** Number of times that created no job */
+  skipped: number;
+  /** The latest time that created no job */
+  lastSkipped: ScheduleLastSkipped | null;
+  createdAt: Timestamp;
+}
+
+export interface ScheduleLastSkipped {
+  /** The time that was skipped */
+  at: Timestamp;
+  reason: ScheduleLastSkippedReason;
+}
+
+export type ScheduleLastSkippedReason = 'MISSED' | 'OVERLAP' | 'JOB_NOT_UNIQUE' | 'SPACE_FULL';
+
+export interface ScheduleList {
+  schedules: Schedule[];
+  /** Cursor of the next page; null on the last page */
+  nextCursor: string | null;
+}
+
+export interface SchedulePause {
+  /** Whether to create no jobs for now */
+  paused: boolean;
+}
+
+export interface ScheduleRequest {
+  /**
+   * When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
+   * `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
+   * Default: `null`
+   */
+  cron?: string | null;
+  /**
+   * Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
+   * schedule is created. Default: `null`
+   */
+  everySeconds?: number | null;
+  /** IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"` */
+  timezone?: string | null;
+  /** The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds` */
+  job: ScheduledJob;
+  /**
+   * What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
+   * last job by killing it. Default: `"skip"`
+   */
+  overlap?: ScheduleRequestOverlap | null;
+  /**
+   * What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
+   * missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
+   */
+  missed?: ScheduleRequestMissed | null;
+  /** Missed times that are older than this are always skipped. Default: `86400` */
+  missedWithinSeconds?: number | null;
+  /**
+   * Run each time up to this much later, at most until the next time; the delay depends on the ID and
+   * the time. Default: `0`
+   */
+  spreadSeconds?: number | null;
+  /** Earliest run (ISO 8601 with a time zone). Default: `null` */
+  startsAt?: string | null;
+  /** Latest run (ISO 8601 with a time zone). Default: `null` */
+  endsAt?: string | null;
+  /** Whether to create no jobs for now. Default: unchanged; false for a new schedule */
+  paused?: boolean | null;
+  /**
+   * Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
+   * `null`
+   */
+  owner?: string | null;
+}
+
+export type ScheduleRequestMissed = 'once' | 'skip';
+
+export type ScheduleRequestOverlap = 'skip' | 'allow' | 'replace';
+
+export interface ScheduleRun {
+  /** Payload of the job. Default: that of the schedule */
+  payload?: Record<string, unknown> | null;
+}
+
+export interface ScheduleWithTimes {
+  id: string;
+  spaceId: string;
+  /** Absent with `everySeconds` */
+  cron?: string;
+  /** Absent with `cron` */
+  everySeconds?: number;
+  timezone: string;
+  /** Body of Create Job, without fields at their defaults */
+  job: Record<string, unknown>;
+  overlap: ScheduleRequestOverlap;
+  missed: ScheduleRequestMissed;
+  missedWithinSeconds: number;
+  spreadSeconds: number;
+  startsAt?: Timestamp;
+  endsAt?: Timestamp;
+  paused: boolean;
+  owner?: string;
+  /**
+   * Next time, before `spreadSeconds`; null if paused or if none is left. ISO 8601 timestamp in UTC,
+   * with milliseconds
+   */
+  nextAt: string | null;
+  /**
+   * Time of the last run that created a job, without runs on demand. ISO 8601 timestamp in UTC, with
+   * milliseconds
+   */
+  lastAt: string | null;
+  /** ID of the last job, including jobs of runs on demand */
+  lastJobId: string | null;
+  /** Number of times that created a job */
+  fired: number;
+  /** Number of times that created no job */
+  skipped: number;
+  /** The latest time that created no job */
+  lastSkipped: ScheduleWithTimesLastSkipped | null;
+  createdAt: Timestamp;
+  /** The next 5 times, before `spreadSeconds` */
+  upcoming: Timestamp[];
+}
+
+export interface ScheduleWithTimesLastSkipped {
+  /** The time that was skipped */
+  at: Timestamp;
+  reason: ScheduleLastSkippedReason;
+}
+
+export interface ScheduledJob {
+  /** Kind of work, such as `resize`; workers poll for names */
+  name: string;
+  /** Data for the worker. Default: `null` */
+  payload?: Record<string, unknown> | null;
+  /** Number of retries after the first attempt; each failed or timed-out attempt uses one. Default: `3` */
+  maxRetries?: number | null;
+  /** Execution window: maximum number of seconds between two heartbeats. Default: `300` */
+  timeoutSeconds?: number | null;
+  /**
+   * URL to send a POST request to when the job ends; http or https, without a username or password.
+   * Default: `null`
+   */
+  callbackUrl?: string | null;
+  /** Headers to add to the callback. Default: `null` */
+  callbackHeaders?: Record<string, string> | null;
+  /** Outcomes that trigger the callback; null for `completed` and `dead`. Default: `null` */
+  callbackOn?: CreateJobCallbackOn[] | null;
+  /** Unique key: create the job only if no other job holds it. Default: `null` */
+  unique?: UniqueRequest | null;
+  /** Labels to find and filter jobs by; duplicates are refused. Default: `null` */
+  tags?: string[] | null;
+  /** Delays between attempts; null to retry without a delay. Default: `null` */
+  retry?: RetryRequest | null;
+  /** Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null` */
+  maxRunSeconds?: number | null;
+  /**
+   * Maximum number of seconds from when the job becomes claimable to its first ack; if exceeded, the job
+   * is dead. Default: `null`
+   */
+  startWithinSeconds?: number | null;
+  /**
+   * Head start in the queue in seconds: the job is treated as if it had been created this much earlier.
+   * Default: `0`
+   */
+  priority?: number | null;
+}
+
+export interface SchedulesChange {
+  created: number;
+  changed: number;
+  unchanged: number;
+  deleted: number;
+}
+
+export interface SchedulesRequest {
+  /** Who declares these schedules, such as the name of a deployment */
+  owner: string;
+  schedules: SchedulesRequestSchedules[];
+  /** Whether to delete the owner's other schedules. Default: `false` */
+  prune?: boolean | null;
+}
+
+export interface SchedulesRequestSchedules {
+  /** ID of the schedule */
+  id: string;
+  /**
+   * When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
+   * `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
+   * Default: `null`
+   */
+  cron?: string | null;
+  /**
+   * Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
+   * schedule is created. Default: `null`
+   */
+  everySeconds?: number | null;
+  /** IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"` */
+  timezone?: string | null;
+  /** The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds` */
+  job: ScheduledJob;
+  /**
+   * What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
+   * last job by killing it. Default: `"skip"`
+   */
+  overlap?: ScheduleRequestOverlap | null;
+  /**
+   * What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
+   * missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
+   */
+  missed?: ScheduleRequestMissed | null;
+  /** Missed times that are older than this are always skipped. Default: `86400` */
+  missedWithinSeconds?: number | null;
+  /**
+   * Run each time up to this much later, at most until the next time; the delay depends on the ID and
+   * the time. Default: `0`
+   */
+  spreadSeconds?: number | null;
+  /** Earliest run (ISO 8601 with a time zone). Default: `null` */
+  startsAt?: string | null;
+  /** Latest run (ISO 8601 with a time zone). Default: `null` */
+  endsAt?: string | null;
+  /** Whether to create no jobs for now. Default: unchanged; false for a new schedule */
+  paused?: boolean | null;
+  /**
+   * Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
+   * `null`
+   */
+  owner?: string | null;
+}
+
 export interface Settle {
   outcomes: Outcome[];
 }

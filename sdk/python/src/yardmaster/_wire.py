@@ -718,6 +718,244 @@ class RetryRequest(_RetryRequestRequired, total=False):
     jitter: Optional[float]
 
 
+class _ScheduleRequired(TypedDict):
+    id: str
+    spaceId: str
+    timezone: str
+    # Body of Create Job, without fields at their defaults
+    job: Dict[str, Any]
+    overlap: "ScheduleRequestOverlap"
+    missed: "ScheduleRequestMissed"
+    missedWithinSeconds: float
+    spreadSeconds: float
+    paused: bool
+    # Next time, before `spreadSeconds`; null if paused or if none is left. ISO 8601 timestamp
+    # in UTC, with milliseconds
+    nextAt: Optional[str]
+    # Time of the last run that created a job, without runs on demand. ISO 8601 timestamp in
+    # UTC, with milliseconds
+    lastAt: Optional[str]
+    # ID of the last job, including jobs of runs on demand
+    lastJobId: Optional[str]
+    # Number of times that created a job
+    fired: int
+    # Number of times that created no job
+    skipped: int
+    # The latest time that created no job
+    lastSkipped: Optional["ScheduleLastSkipped"]
+    createdAt: "Timestamp"
+
+
+class Schedule(_ScheduleRequired, total=False):
+    # Absent with `everySeconds`
+    cron: str
+    # Absent with `cron`
+    everySeconds: float
+    startsAt: "Timestamp"
+    endsAt: "Timestamp"
+    owner: str
+
+
+class ScheduleLastSkipped(TypedDict):
+    # The time that was skipped
+    at: "Timestamp"
+    reason: "ScheduleLastSkippedReason"
+
+
+class ScheduleList(TypedDict):
+    schedules: List["Schedule"]
+    # Cursor of the next page; null on the last page
+    nextCursor: Optional[str]
+
+
+class SchedulePause(TypedDict):
+    # Whether to create no jobs for now
+    paused: bool
+
+
+class _ScheduleRequestRequired(TypedDict):
+    # The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
+    job: "ScheduledJob"
+
+
+class ScheduleRequest(_ScheduleRequestRequired, total=False):
+    # When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`,
+    # `@weekly`, `@monthly` or `@yearly`. If both day fields are restricted, a day that matches
+    # either one counts. Default: `null`
+    cron: Optional[str]
+    # Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after
+    # the schedule is created. Default: `null`
+    everySeconds: Optional[float]
+    # IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
+    timezone: Optional[str]
+    # What to do if the last job has not ended: `skip` this run, `allow` a second job, or
+    # `replace` the last job by killing it. Default: `"skip"`
+    overlap: Optional["ScheduleRequestOverlap"]
+    # What to do after missed times: create `once` one job for the latest, or `skip` them all. A
+    # time is missed if a later one is due as well, or if it is more than 60 seconds late.
+    # Default: `"once"`
+    missed: Optional["ScheduleRequestMissed"]
+    # Missed times that are older than this are always skipped. Default: `86400`
+    missedWithinSeconds: Optional[float]
+    # Run each time up to this much later, at most until the next time; the delay depends on the
+    # ID and the time. Default: `0`
+    spreadSeconds: Optional[float]
+    # Earliest run (ISO 8601 with a time zone). Default: `null`
+    startsAt: Optional[str]
+    # Latest run (ISO 8601 with a time zone). Default: `null`
+    endsAt: Optional[str]
+    # Whether to create no jobs for now. Default: unchanged; false for a new schedule
+    paused: Optional[bool]
+    # Who declares the schedule, such as the name of a deployment. Others cannot change it.
+    # Default: `null`
+    owner: Optional[str]
+
+
+class ScheduleRun(TypedDict, total=False):
+    # Payload of the job. Default: that of the schedule
+    payload: Optional[Dict[str, Any]]
+
+
+class _ScheduleWithTimesRequired(TypedDict):
+    id: str
+    spaceId: str
+    timezone: str
+    # Body of Create Job, without fields at their defaults
+    job: Dict[str, Any]
+    overlap: "ScheduleRequestOverlap"
+    missed: "ScheduleRequestMissed"
+    missedWithinSeconds: float
+    spreadSeconds: float
+    paused: bool
+    # Next time, before `spreadSeconds`; null if paused or if none is left. ISO 8601 timestamp
+    # in UTC, with milliseconds
+    nextAt: Optional[str]
+    # Time of the last run that created a job, without runs on demand. ISO 8601 timestamp in
+    # UTC, with milliseconds
+    lastAt: Optional[str]
+    # ID of the last job, including jobs of runs on demand
+    lastJobId: Optional[str]
+    # Number of times that created a job
+    fired: int
+    # Number of times that created no job
+    skipped: int
+    # The latest time that created no job
+    lastSkipped: Optional["ScheduleWithTimesLastSkipped"]
+    createdAt: "Timestamp"
+    # The next 5 times, before `spreadSeconds`
+    upcoming: List["Timestamp"]
+
+
+class ScheduleWithTimes(_ScheduleWithTimesRequired, total=False):
+    # Absent with `everySeconds`
+    cron: str
+    # Absent with `cron`
+    everySeconds: float
+    startsAt: "Timestamp"
+    endsAt: "Timestamp"
+    owner: str
+
+
+class ScheduleWithTimesLastSkipped(TypedDict):
+    # The time that was skipped
+    at: "Timestamp"
+    reason: "ScheduleLastSkippedReason"
+
+
+class _ScheduledJobRequired(TypedDict):
+    # Kind of work, such as `resize`; workers poll for names
+    name: str
+
+
+class ScheduledJob(_ScheduledJobRequired, total=False):
+    # Data for the worker. Default: `null`
+    payload: Optional[Dict[str, Any]]
+    # Number of retries after the first attempt; each failed or timed-out attempt uses one.
+    # Default: `3`
+    maxRetries: Optional[int]
+    # Execution window: maximum number of seconds between two heartbeats. Default: `300`
+    timeoutSeconds: Optional[float]
+    # URL to send a POST request to when the job ends; http or https, without a username or
+    # password. Default: `null`
+    callbackUrl: Optional[str]
+    # Headers to add to the callback. Default: `null`
+    callbackHeaders: Optional[Dict[str, str]]
+    # Outcomes that trigger the callback; null for `completed` and `dead`. Default: `null`
+    callbackOn: Optional[List["CreateJobCallbackOn"]]
+    # Unique key: create the job only if no other job holds it. Default: `null`
+    unique: Optional["UniqueRequest"]
+    # Labels to find and filter jobs by; duplicates are refused. Default: `null`
+    tags: Optional[List[str]]
+    # Delays between attempts; null to retry without a delay. Default: `null`
+    retry: Optional["RetryRequest"]
+    # Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null`
+    maxRunSeconds: Optional[float]
+    # Maximum number of seconds from when the job becomes claimable to its first ack; if
+    # exceeded, the job is dead. Default: `null`
+    startWithinSeconds: Optional[float]
+    # Head start in the queue in seconds: the job is treated as if it had been created this much
+    # earlier. Default: `0`
+    priority: Optional[int]
+
+
+class SchedulesChange(TypedDict):
+    created: int
+    changed: int
+    unchanged: int
+    deleted: int
+
+
+class _SchedulesRequestRequired(TypedDict):
+    # Who declares these schedules, such as the name of a deployment
+    owner: str
+    schedules: List["SchedulesRequestSchedules"]
+
+
+class SchedulesRequest(_SchedulesRequestRequired, total=False):
+    # Whether to delete the owner's other schedules. Default: `false`
+    prune: Optional[bool]
+
+
+class _SchedulesRequestSchedulesRequired(TypedDict):
+    # ID of the schedule
+    id: str
+    # The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
+    job: "ScheduledJob"
+
+
+class SchedulesRequestSchedules(_SchedulesRequestSchedulesRequired, total=False):
+    # When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`,
+    # `@weekly`, `@monthly` or `@yearly`. If both day fields are restricted, a day that matches
+    # either one counts. Default: `null`
+    cron: Optional[str]
+    # Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after
+    # the schedule is created. Default: `null`
+    everySeconds: Optional[float]
+    # IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
+    timezone: Optional[str]
+    # What to do if the last job has not ended: `skip` this run, `allow` a second job, or
+    # `replace` the last job by killing it. Default: `"skip"`
+    overlap: Optional["ScheduleRequestOverlap"]
+    # What to do after missed times: create `once` one job for the latest, or `skip` them all. A
+    # time is missed if a later one is due as well, or if it is more than 60 seconds late.
+    # Default: `"once"`
+    missed: Optional["ScheduleRequestMissed"]
+    # Missed times that are older than this are always skipped. Default: `86400`
+    missedWithinSeconds: Optional[float]
+    # Run each time up to this much later, at most until the next time; the delay depends on the
+    # ID and the time. Default: `0`
+    spreadSeconds: Optional[float]
+    # Earliest run (ISO 8601 with a time zone). Default: `null`
+    startsAt: Optional[str]
+    # Latest run (ISO 8601 with a time zone). Default: `null`
+    endsAt: Optional[str]
+    # Whether to create no jobs for now. Default: unchanged; false for a new schedule
+    paused: Optional[bool]
+    # Who declares the schedule, such as the name of a deployment. Others cannot change it.
+    # Default: `null`
+    owner: Optional[str]
+
+
 class Settle(TypedDict):
     outcomes: List["Outcome"]
 
@@ -893,6 +1131,15 @@ OperationStatus = Literal["running", "done", "cancelled"]
 
 
 Outcome = Union["AckOutcome", "KeepaliveOutcome", "ProgressOutcome", "CheckpointOutcome", "EventOutcome", "CompleteOutcome", "FailOutcome", "ReleaseOutcome"]
+
+
+ScheduleLastSkippedReason = Literal["MISSED", "OVERLAP", "JOB_NOT_UNIQUE", "SPACE_FULL"]
+
+
+ScheduleRequestMissed = Literal["once", "skip"]
+
+
+ScheduleRequestOverlap = Literal["skip", "allow", "replace"]
 
 
 StreamTokenRequestScope = Literal["jobs:read", "jobs:read:progress"]
