@@ -16,6 +16,7 @@ const NOT_SENT = new Set<string | undefined>(['ECONNREFUSED', 'ENOTFOUND', 'EAI_
 interface Facts {
   status?: number | null | undefined;
   jobStatus?: JobStatus | undefined;
+  jobId?: string | undefined;
   requestId?: string | null | undefined;
   details?: readonly FaultDetail[] | undefined;
   jobError?: unknown;
@@ -32,6 +33,8 @@ export class YardmasterError extends Error {
   readonly status: number | null;
   /** Current status of the job; only for a 409, and for errors of `result`. */
   readonly jobStatus: JobStatus | undefined;
+  /** Job that holds the unique key, or the last job of the schedule; for `JOB_NOT_UNIQUE` and `SCHEDULE_RUNNING`. */
+  readonly jobId: string | undefined;
   /** ID of the request in the logs of the service; null without a response. */
   readonly requestId: string | null;
   /** One entry per invalid field, if a 400 has several. */
@@ -46,6 +49,7 @@ export class YardmasterError extends Error {
     this.code = code;
     this.status = facts.status ?? null;
     this.jobStatus = facts.jobStatus;
+    this.jobId = facts.jobId;
     this.requestId = facts.requestId ?? null;
     this.details = facts.details ?? [];
     this.jobError = facts.jobError;

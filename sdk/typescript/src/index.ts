@@ -6,6 +6,7 @@ export {
   type Operations,
 } from './client/operations.js';
 export type { CallOptions, CreateOptions, GetOptions, NewJob, YardmasterOptions } from './client/options.js';
+export type { Schedules } from './client/schedules.js';
 export { type ListOptions, type WatchSpaceOptions, Yardmaster } from './client/yardmaster.js';
 export type { Duration } from './durations.js';
 export type { ErrorObject } from './error-text.js';

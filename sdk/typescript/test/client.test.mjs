@@ -261,3 +261,84 @@ withClient(
   () => [200, { id: 'o1', status: 'running' }],
   (client) => assert.rejects(client.operations.handle('o1').wait({ timeout: '50ms' }), { code: 'TIMEOUT' }),
 );
+
+const NIGHTLY = { cron: '0 3 * * *', timezone: 'Europe/Berlin', job: { name: 'report', payload: { kind: 'daily' } } };
+
+withClient(
+  'put, sync, get, run, pause, resume and delete of schedules send the requests of the API',
+  ({ url }) => [200, url.endsWith('/run') ? JOB : { id: 'nightly/1', nextAt: null }],
+  async ({ schedules }, { calls }) => {
+    const declared = { owner: 'billing', schedules: [{ id: 'nightly/1', ...NIGHTLY }], prune: true };
+    assert.equal((await schedules.put('nightly/1', NIGHTLY)).id, 'nightly/1');
+    await schedules.sync(declared);
+    await schedules.get('nightly/1');
+    const { id, name } = await schedules.run('nightly/1', { payload: { kind: 'weekly' } });
+    assert.deepEqual([id, name], ['j1', 'resize']);
+    await schedules.run('nightly/1');
+    await schedules.pause('nightly/1');
+    await schedules.resume('nightly/1');
+    assert.equal(await schedules.delete('nightly/1'), undefined);
+    const path = '/api/v1/spaces/a%20b/schedules';
+    const one = `${path}/nightly%2F1`;
+    assert.deepEqual(
+      calls.map(({ method, url, body }) => [method, url, body]),
+      [
+        ['PUT', one, NIGHTLY],
+        ['PUT', path, declared],
+        ['GET', one, null],
+        ['POST', `${one}/run`, { payload: { kind: 'weekly' } }],
+        ['POST', `${one}/run`, {}],
+        ['PATCH', one, { paused: true }],
+        ['PATCH', one, { paused: false }],
+        ['DELETE', one, null],
+      ],
+    );
+  },
+);
+
+withClient(
+  'list of schedules reads every page',
+  ({ url }) => [
+    200,
+    url.includes('cursor=1')
+      ? { schedules: [{ id: 'b' }], nextCursor: null }
+      : { schedules: [{ id: 'a' }], nextCursor: '1' },
+  ],
+  async ({ schedules }, { calls }) => {
+    const found = [];
+    for await (const { id } of schedules.list()) found.push(id);
+    assert.deepEqual([found, calls[0].url], [['a', 'b'], '/api/v1/spaces/a%20b/schedules?limit=100']);
+  },
+);
+
+withClient(
+  'put of a schedule is retried after a lost response, but run is not',
+  (_, count) => [null, [503, UNAVAILABLE], [200, { id: 'nightly' }], null][count - 1],
+  async ({ schedules }, { calls }) => {
+    assert.equal((await schedules.put('nightly', NIGHTLY)).id, 'nightly');
+    await assert.rejects(schedules.run('nightly'), { code: 'NO_RESPONSE' });
+    assert.equal(calls.length, 4);
+  },
+);
+
+const LAST_RUNS = { error: 'Still running', code: 'SCHEDULE_RUNNING', jobStatus: 'running', jobId: 'j0' };
+
+withClient(
+  'run of a schedule throws SCHEDULE_RUNNING with the ID and the status of the last job',
+  () => [409, LAST_RUNS],
+  ({ schedules }) =>
+    assert.rejects(schedules.run('nightly'), { code: 'SCHEDULE_RUNNING', jobStatus: 'running', jobId: 'j0' }),
+);
+
+withClient(
+  'put of a schedule refuses a payload that JSON would change',
+  () => [200, {}],
+  async ({ schedules }, { calls }) => {
+    const job = { name: 'report', payload: { kinds: new Set(['daily']) } };
+    await assert.rejects(
+      schedules.put('nightly', { ...NIGHTLY, job }),
+      /schedule\.job\.payload\.kinds is of the class Set/,
+    );
+    assert.equal(calls.length, 0);
+  },
+);

@@ -4,7 +4,7 @@ import type { ErrorBody } from '../wire.generated.js';
 
 /** One call, which can be retried. */
 export interface Request {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below `/api/v1`, percent-encoded. */
   path: string;
   /** JSON text, unless the headers name another type. */
@@ -112,6 +112,17 @@ export function queryOf(parameters: Record<string, string | number | readonly st
   return query;
 }
 
+/** Yield the items of all pages. @param read gets a page by the end of its query */
+export async function* pagesOf<Item>(
+  read: (cursor: string) => Promise<Page<Item>>,
+): AsyncGenerator<Item, void, undefined> {
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { items, nextCursor }: Page<Item> = await read(cursor);
+    yield* items;
+    cursor = nextCursor && `&cursor=${encodeURIComponent(nextCursor)}`;
+  }
+}
+
 /**
  * Make a call once.
  *
@@ -168,10 +179,10 @@ function parse<T>(received: Received, { isPage }: Request): T {
 export function refusalOf(received: Received): YardmasterError {
   const { status, header } = received;
   const facts = { status, requestId: header('x-request-id'), retryAfterMs: retryAfterMsOf(header('retry-after')) };
-  const { code, error, jobStatus, details } = (jsonIn(received) ?? {}) as Partial<ErrorBody>;
+  const { code, error, jobStatus, jobId, details } = (jsonIn(received) ?? {}) as Partial<ErrorBody>;
   if (typeof code !== 'string' || typeof error !== 'string')
     return new YardmasterError('NO_RESPONSE', `Status ${status} without JSON of the service; check the URL`, facts);
-  return new YardmasterError(code, error, { ...facts, jobStatus, details });
+  return new YardmasterError(code, error, { ...facts, jobStatus, jobId, details });
 }
 
 function jsonIn({ body }: Received): unknown {

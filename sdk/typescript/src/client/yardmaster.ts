@@ -28,9 +28,11 @@ import {
   timestampOf,
   type YardmasterOptions,
 } from './options.js';
+import { Schedules } from './schedules.js';
 import {
   jobPath,
   type Page,
+  pagesOf,
   queryOf,
   type Request,
   type Sender,
@@ -90,6 +92,8 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
   readonly target: Target;
   /** Bulk operations on the jobs of the space. */
   readonly operations = new Operations(this);
+  /** Schedules of the space, which create jobs at recurring times. */
+  readonly schedules = new Schedules<Jobs>(this);
   readonly #windowMs: number;
 
   constructor(options: YardmasterOptions = {}) {
@@ -249,14 +253,5 @@ export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender
   /** Call the API, and retry until a response says what the call did or the retry window is over. */
   send<T>(request: Request, signal?: AbortSignal): Promise<T> {
     return sendUntilAnswered<T>(this.target, request, this.#windowMs, signal);
-  }
-}
-
-/** Yield the items of all pages. @param read gets a page by the end of its query */
-async function* pagesOf<Item>(read: (cursor: string) => Promise<Page<Item>>): AsyncGenerator<Item, void, undefined> {
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const { items, nextCursor }: Page<Item> = await read(cursor);
-    yield* items;
-    cursor = nextCursor && `&cursor=${encodeURIComponent(nextCursor)}`;
   }
 }
