@@ -17,6 +17,7 @@ import { keyCommands } from './keys/commands.js';
 import { streamTokenCommand } from './keys/stream-token.js';
 import { logsCommand } from './logs/command.js';
 import { openCommand } from './open.js';
+import { scheduleCommands } from './schedules/commands.js';
 import { callbackSecretCommand } from './spaces/callback-secret.js';
 import { spacesCommand } from './spaces/list.js';
 import { pauseCommands } from './spaces/pause.js';
@@ -43,6 +44,7 @@ export const COMMANDS: Record<string, CliCommand[]> = {
     getCommand,
     ...changeCommands,
     ...operationCommands,
+    ...scheduleCommands,
   ] as CliCommand[],
   Workers: [workCommand],
   Spaces: [spacesCommand, statsCommand, settingsCommand, ...pauseCommands, callbackSecretCommand],
@@ -56,6 +58,7 @@ const PARENTS: Record<string, string> = {
   config: 'Save the URL, key and space of a service as a profile.',
   keys: 'Create, list, rotate and revoke API keys.',
   operations: 'Requeue, kill, delete or reschedule many jobs at once.',
+  schedules: 'Create jobs at recurring times.',
 };
 
 const HELP_COMMAND = ['help [command]', 'Show help for a command.'] as const;

@@ -3,10 +3,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../command.js';
 import { countOf, integerOf, momentOf, repeated, secondsOf } from '../flag-values.js';
 
-/** Flags that set fields of the request body. */
-export interface BodyFlags {
-  delay?: number;
-  at?: string;
+/** Flags that set fields of a job. */
+export interface JobFlags {
   maxRetries?: number;
   timeout?: number;
   retry?: JsonValue;
@@ -20,11 +18,23 @@ export interface BodyFlags {
   callbackOn?: string;
 }
 
-/** Add the options that set fields of the body. The service checks their limits, which operators can configure. */
-export function withBodyOptions(command: Command): Command {
+/** Flags that set fields of a job, and its time. */
+export interface BodyFlags extends JobFlags {
+  delay?: number;
+  at?: string;
+}
+
+/** Add the options that set fields of a job and its time. */
+export const withBodyOptions = (command: Command): Command =>
+  withJobOptions(
+    command
+      .option('--delay <time>', 'make the job claimable after this long', secondsOf)
+      .option('--at <time>', 'make the job claimable at this time, ISO 8601 with a time zone', momentOf),
+  );
+
+/** Add the options that set fields of a job. The service checks their limits, which operators can configure. */
+export function withJobOptions(command: Command): Command {
   return command
-    .option('--delay <time>', 'make the job claimable after this long', secondsOf)
-    .option('--at <time>', 'make the job claimable at this time, ISO 8601 with a time zone', momentOf)
     .option('--max-retries <count>', 'maximum number of retries after the first attempt (default: 3)', countOf)
     .option('--timeout <time>', 'fail an attempt after this long without a heartbeat (default: 5m)', secondsOf)
     .option(

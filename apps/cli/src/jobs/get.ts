@@ -54,6 +54,7 @@ const FIELDS: [title: string, of: (job: ShownJob) => unknown][] = [
   ['retry', ({ retry }) => retry],
   ['priority', ({ priority }) => priority],
   ['unique', ({ unique }) => unique],
+  ['schedule', ({ scheduleId }) => scheduleId],
   ['tags', ({ tags }) => tags?.join(', ')],
   ['callback', ({ callbackUrl }) => callbackUrl],
 ];

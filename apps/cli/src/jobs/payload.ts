@@ -4,25 +4,26 @@ import { type Io, UsageError } from '../command.js';
 
 /** Check a payload argument: JSON, `-` for standard input, or undefined for none. @throws UsageError */
 export function payloadIn(text: string | undefined): string | null {
-  if (text !== undefined && text !== '-') jsonIn(text);
+  if (text !== undefined && text !== '-') jsonIn(text, 'payload');
   return text ?? null;
 }
 
 /** Add the payload that `payloadIn` has checked to a body. @throws UsageError */
 export async function withPayload(body: Record<string, JsonValue>, payload: string | null, io: Io) {
   const text = payload === '-' ? await io.readInput() : payload;
-  return text === null ? body : { ...body, payload: jsonIn(text) };
+  return text === null ? body : { ...body, payload: jsonIn(text, 'payload') };
 }
 
-function jsonIn(text: string): JsonValue {
+/** Read JSON. @param name what it is, for the error @throws UsageError */
+export function jsonIn(text: string, name: string): JsonValue {
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
   } catch {
-    throw new UsageError(`payload is not JSON: ${faultOf(text)}`);
+    throw new UsageError(`${name} is not JSON: ${faultOf(text)}`);
   }
   try {
-    jsonOf(value, 'payload'); // Rejects numbers such as 1e400, which JSON.parse turns into Infinity.
+    jsonOf(value, name); // Rejects numbers such as 1e400, which JSON.parse turns into Infinity.
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

@@ -14,10 +14,10 @@ interface Flags extends ServiceFlags {
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 20_000;
 
-/** Return what an entry is about: a job, a key, an operation or the status of a refusal, with its count if above 1. */
+/** Return what an entry is about, such as a job, a key or the status of a refusal, with its count if above 1. */
 function subjectOf({ jobId, details }: AuditEntry): string {
-  const { name, keyId, operationId, status, count = 1 } = details;
-  const subject = String(jobId ?? name ?? keyId ?? operationId ?? status ?? '-');
+  const { name, keyId, operationId, scheduleId, owner, status, count = 1 } = details;
+  const subject = String(jobId ?? name ?? keyId ?? operationId ?? scheduleId ?? owner ?? status ?? '-');
   return count === 1 ? subject : `${subject} x${count}`;
 }
 

@@ -40,7 +40,7 @@ export interface CallOptions {
 const RESEND_FOR_MS = 30_000;
 
 /** Codes of refusals that last until an operator acts, so that retries don't help. */
-const LASTING_CODES = new Set<string>(['STORAGE_FULL', 'STORAGE_UNSAFE', 'TOO_MANY_KEYS']);
+const LASTING_CODES = new Set<string>(['STORAGE_FULL', 'STORAGE_UNSAFE', 'TOO_MANY_KEYS', 'TOO_MANY_SCHEDULES']);
 
 /** Whether a refusal lasts until an operator acts. */
 export const isLasting = ({ code }: { code: string | null }) => code !== null && LASTING_CODES.has(code);
