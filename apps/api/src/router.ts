@@ -8,7 +8,7 @@ export interface Endpoint {
   /** GET also serves HEAD. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
-   * Path with a parameter right after its collection, `/api/v1/jobs/:jobId/ack`, and in a space also with a second one,
+   * Path with a parameter right after its collection, `/api/v1/jobs/:jobId/ack`; in a space, it can have a second one,
    * `/api/v1/spaces/:spaceId/schedules/:scheduleId`.
    */
   path: string;

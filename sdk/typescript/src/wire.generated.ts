@@ -113,6 +113,54 @@ export interface CreateJob {
 
 export type CreateJobCallbackOn = 'completed' | 'dead' | 'killed';
 
+export interface DeclaredSchedule {
+  /** ID of the schedule */
+  id: string;
+  /**
+   * When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
+   * `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
+   * Default: `null`
+   */
+  cron?: string | null;
+  /**
+   * Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
+   * schedule is created. Default: `null`
+   */
+  everySeconds?: number | null;
+  /** IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"` */
+  timezone?: string | null;
+  /** The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds` */
+  job: ScheduledJob;
+  /**
+   * What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
+   * last job by killing it. Default: `"skip"`
+   */
+  overlap?: ScheduleRequestOverlap | null;
+  /**
+   * What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
+   * missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
+   */
+  missed?: ScheduleRequestMissed | null;
+  /** Missed times that are older than this are always skipped. Default: `86400` */
+  missedWithinSeconds?: number | null;
+  /**
+   * Run each time up to this much later, at most until the next time; the delay depends on the ID and
+   * the time. Default: `0`
+   */
+  spreadSeconds?: number | null;
+  /** Earliest run (ISO 8601 with a time zone). Default: `null` */
+  startsAt?: string | null;
+  /** Latest run (ISO 8601 with a time zone). Default: `null` */
+  endsAt?: string | null;
+  /** Whether to create no jobs for now. Default: unchanged; false for a new schedule */
+  paused?: boolean | null;
+  /**
+   * Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
+   * `null`
+   */
+  owner?: string | null;
+}
+
 export interface ErrorBody {
   /** Human-readable message; may change */
   error: string;
@@ -718,17 +766,9 @@ export interface Schedule {
   /** Number of times that created no job */
   skipped: number;
   /** The latest time that created no job */
-  lastSkipped: ScheduleLastSkipped | null;
+  lastSkipped: SkippedTime | null;
   createdAt: Timestamp;
 }
-
-export interface ScheduleLastSkipped {
-  /** The time that was skipped */
-  at: Timestamp;
-  reason: ScheduleLastSkippedReason;
-}
-
-export type ScheduleLastSkippedReason = 'MISSED' | 'OVERLAP' | 'JOB_NOT_UNIQUE' | 'SPACE_FULL';
 
 export interface ScheduleList {
   schedules: Schedule[];
@@ -831,16 +871,10 @@ export interface ScheduleWithTimes {
   /** Number of times that created no job */
   skipped: number;
   /** The latest time that created no job */
-  lastSkipped: ScheduleWithTimesLastSkipped | null;
+  lastSkipped: SkippedTime | null;
   createdAt: Timestamp;
   /** The next 5 times, before `spreadSeconds` */
   upcoming: Timestamp[];
-}
-
-export interface ScheduleWithTimesLastSkipped {
-  /** The time that was skipped */
-  at: Timestamp;
-  reason: ScheduleLastSkippedReason;
 }
 
 export interface ScheduledJob {
@@ -891,57 +925,9 @@ export interface SchedulesChange {
 export interface SchedulesRequest {
   /** Who declares these schedules, such as the name of a deployment */
   owner: string;
-  schedules: SchedulesRequestSchedules[];
+  schedules: DeclaredSchedule[];
   /** Whether to delete the owner's other schedules. Default: `false` */
   prune?: boolean | null;
-}
-
-export interface SchedulesRequestSchedules {
-  /** ID of the schedule */
-  id: string;
-  /**
-   * When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
-   * `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
-   * Default: `null`
-   */
-  cron?: string | null;
-  /**
-   * Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
-   * schedule is created. Default: `null`
-   */
-  everySeconds?: number | null;
-  /** IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"` */
-  timezone?: string | null;
-  /** The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds` */
-  job: ScheduledJob;
-  /**
-   * What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
-   * last job by killing it. Default: `"skip"`
-   */
-  overlap?: ScheduleRequestOverlap | null;
-  /**
-   * What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
-   * missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
-   */
-  missed?: ScheduleRequestMissed | null;
-  /** Missed times that are older than this are always skipped. Default: `86400` */
-  missedWithinSeconds?: number | null;
-  /**
-   * Run each time up to this much later, at most until the next time; the delay depends on the ID and
-   * the time. Default: `0`
-   */
-  spreadSeconds?: number | null;
-  /** Earliest run (ISO 8601 with a time zone). Default: `null` */
-  startsAt?: string | null;
-  /** Latest run (ISO 8601 with a time zone). Default: `null` */
-  endsAt?: string | null;
-  /** Whether to create no jobs for now. Default: unchanged; false for a new schedule */
-  paused?: boolean | null;
-  /**
-   * Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
-   * `null`
-   */
-  owner?: string | null;
 }
 
 export interface Settle {
@@ -968,6 +954,14 @@ export interface Settled {
   /** Whether the outcome was accepted; if not, `error` and `code` tell why */
   success: boolean;
 }
+
+export interface SkippedTime {
+  /** The time that was skipped */
+  at: Timestamp;
+  reason: SkippedTimeReason;
+}
+
+export type SkippedTimeReason = 'MISSED' | 'OVERLAP' | 'JOB_NOT_UNIQUE' | 'SPACE_FULL';
 
 export interface Space {
   spaceId: string;

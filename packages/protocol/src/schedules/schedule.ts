@@ -33,7 +33,7 @@ const oneOf = <T extends string>(values: readonly [T, ...T[]]) =>
 
 const cron = describeAs(
   boundedText(LIMITS.cronCharacters).superRefine((text, ctx) => {
-    const fault = text.length > LIMITS.cronCharacters ? null : cronFault(text);
+    const fault = text === '' || text.length > LIMITS.cronCharacters ? null : cronFault(text);
     if (fault !== null) ctx.addIssue({ code: 'custom', message: fault });
   }),
   z.string().min(1).max(LIMITS.cronCharacters),
