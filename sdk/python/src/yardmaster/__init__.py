@@ -1,6 +1,7 @@
 """Create and run Yardmaster jobs."""
 
-from ._async.client import AsyncJob, AsyncYardmaster
+from ._async.client import AsyncYardmaster
+from ._async.job import AsyncJob
 from ._async.operations import AsyncOperationHandle, AsyncOperations
 from ._durations import Duration
 from ._errors import (
@@ -16,7 +17,8 @@ from ._errors import (
 )
 from ._options import JobFilter, JobOptions, NewJob, OperationOptions
 from ._streams import StreamMessage
-from ._sync.client import Job, Yardmaster
+from ._sync.client import Yardmaster
+from ._sync.job import Job
 from ._sync.operations import OperationHandle, Operations
 from ._warnings import WorkerWarning
 from ._worker.context import Context, JobInfo, Log, SyncContext

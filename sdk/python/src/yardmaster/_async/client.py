@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from functools import partial
 from types import TracebackType
@@ -11,9 +9,8 @@ from .. import _calls
 from .._durations import Duration, seconds_of
 from .._http import Target
 from .._options import JobFilter, JobOptions, NewJob, query_of, target_of
-from .._streams import OnDisconnect, StreamMessage, job_stream, space_stream
+from .._streams import OnDisconnect, StreamMessage, space_stream
 from .._wire import (
-    JobStatus,
     JobSummary,
     JobWithEvents,
     KnownJob,
@@ -24,60 +21,13 @@ from .._wire import (
     StreamToken,
     StreamTokenRequestScope,
 )
+from .job import AsyncJob
 from .operations import AsyncOperations
 from .transport import AsyncTransport
 from .watch import watch
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
-
-
-class AsyncJob:
-    """A handle to a job."""
-
-    def __init__(self, client: AsyncYardmaster, job_id: str, name: str | None, status: JobStatus | None) -> None:
-        self._client = client
-        self.id = job_id
-        #: Name and status of the job when it was created; None for a handle made from an ID.
-        self.name = name
-        self.status = status
-
-    async def result(self, timeout: Duration | None = None) -> Any:
-        """Wait until the job is completed and return its result.
-
-        Raises YardmasterError with the code ``JOB_DEAD``, ``JOB_KILLED`` or ``TIMEOUT``.
-        """
-        seconds = math.inf if timeout is None else seconds_of(timeout, "timeout")
-        end = time.monotonic() + seconds
-        while True:
-            wait = min(max(end - time.monotonic(), 0), _calls.LONG_POLL)
-            request = _calls.wait_for(self.id, wait)
-            job = cast(JobWithEvents, await self._client.send(request, max(end - time.monotonic(), 1)))
-            if _calls.has_result(job):
-                return job.get("result")
-            if time.monotonic() >= end:
-                raise _calls.timed_out(job, seconds)
-
-    async def get(
-        self, *, events: bool = True, events_after: int | None = None, events_limit: int | None = None
-    ) -> JobWithEvents:
-        """Return the job with its history or a part of it; see :meth:`AsyncYardmaster.get`."""
-        return await self._client.get(self.id, events=events, events_after=events_after, events_limit=events_limit)
-
-    def watch(
-        self, since: int | None = None, on_disconnect: OnDisconnect | None = None
-    ) -> AsyncGenerator[StreamMessage, None]:
-        """Watch the job until it ends: first the message ``init`` with its status, then each event as it happens.
-
-        ``since`` is the number of the event to start after; 0 for the whole history. If the connection breaks, the
-        watch calls ``on_disconnect`` with the error, reconnects, and resumes after the last event. Raises
-        YardmasterError if the service refuses the stream.
-        """
-        return self._client.follow(job_stream(self.id, since), on_disconnect)
-
-    async def kill(self, reason: str | None = None) -> None:
-        """Kill the job: it is not retried, and a handler that is running it is aborted."""
-        await self._client.kill(self.id, reason)
 
 
 class AsyncYardmaster:
