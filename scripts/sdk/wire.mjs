@@ -23,6 +23,8 @@ const TYPES = [
   ...['ScheduleRequest', 'SchedulesRequest', 'SchedulesChange', 'SchedulePause', 'ScheduleRun'],
   ...['Schedule', 'ScheduleWithTimes', 'ScheduleList'],
   ...['LogEntry', 'LogEntryFields', 'AppendedLogs', 'LogsPage', 'Error'],
+  ...['ScheduleList', 'ScheduleWithTimes', 'ScheduleRequest', 'SchedulePause', 'ScheduleRun'],
+  ...['SchedulesRequest', 'SchedulesChange'],
 ];
 
 /** SDK names of schemas whose own names would shadow a name of a language, or a field of a response. */

@@ -65,7 +65,7 @@ func TestACreateIsRetriedWithTheSameIdempotencyKey(t *testing.T) {
 	for _, each := range calls {
 		expect(t, "key", each.header.Get("idempotency-key"), calls[0].header.Get("idempotency-key"))
 		expect(t, "body", each.body,
-			`{"name":"ok","payload":{"n":1},"maxRetries":0,"delaySeconds":300,"retry":{"delaySeconds":[1,60]}}`)
+			`{"name":"ok","payload":{"n":1},"maxRetries":0,"retry":{"delaySeconds":[1,60]},"delaySeconds":300}`)
 	}
 }
 

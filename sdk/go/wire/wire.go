@@ -93,43 +93,6 @@ const (
 	CreateJobCallbackOnKilled    CreateJobCallbackOn = "killed"
 )
 
-// DeclaredSchedule is a value of the API.
-type DeclaredSchedule struct {
-	// ID of the schedule
-	ID string `json:"id"`
-	// When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
-	// `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
-	// Default: `null`
-	Cron *string `json:"cron,omitempty"`
-	// Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
-	// schedule is created. Default: `null`
-	EverySeconds *float64 `json:"everySeconds,omitempty"`
-	// IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
-	Timezone *string `json:"timezone,omitempty"`
-	// The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
-	Job ScheduledJob `json:"job"`
-	// What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
-	// last job by killing it. Default: `"skip"`
-	Overlap *ScheduleRequestOverlap `json:"overlap,omitempty"`
-	// What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
-	// missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
-	Missed *ScheduleRequestMissed `json:"missed,omitempty"`
-	// Missed times that are older than this are always skipped. Default: `86400`
-	MissedWithinSeconds *float64 `json:"missedWithinSeconds,omitempty"`
-	// Run each time up to this much later, at most until the next time; the delay depends on the ID and
-	// the time. Default: `0`
-	SpreadSeconds *float64 `json:"spreadSeconds,omitempty"`
-	// Earliest run (ISO 8601 with a time zone). Default: `null`
-	StartsAt *string `json:"startsAt,omitempty"`
-	// Latest run (ISO 8601 with a time zone). Default: `null`
-	EndsAt *string `json:"endsAt,omitempty"`
-	// Whether to create no jobs for now. Default: unchanged; false for a new schedule
-	Paused *bool `json:"paused,omitempty"`
-	// Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
-	// `null`
-	Owner *string `json:"owner,omitempty"`
-}
-
 // ErrorBody is a value of the API.
 type ErrorBody struct {
 	// Human-readable message; may change
@@ -592,7 +555,6 @@ type OperationFilter struct {
 	Status        []JobStatus `json:"status"`
 	Names         []string    `json:"names,omitempty"`
 	Tags          []string    `json:"tags,omitempty"`
-	Schedule      *string     `json:"schedule,omitempty"`
 	CreatedAfter  *Timestamp  `json:"createdAfter,omitempty"`
 	CreatedBefore *Timestamp  `json:"createdBefore,omitempty"`
 	Q             *string     `json:"q,omitempty"`
@@ -607,8 +569,6 @@ type OperationFilterRequest struct {
 	Names []string `json:"names,omitempty"`
 	// Only jobs with all of these tags
 	Tags []string `json:"tags,omitempty"`
-	// Only jobs that this schedule has created
-	Schedule *string `json:"schedule,omitempty"`
 	// Only these jobs
 	Ids []string `json:"ids,omitempty"`
 	// Only jobs created at or after this time (ISO 8601 with a time zone)
@@ -800,15 +760,15 @@ type Schedule struct {
 	EverySeconds *float64 `json:"everySeconds,omitempty"`
 	Timezone     string   `json:"timezone"`
 	// Body of Create Job, without fields at their defaults
-	Job                 json.RawMessage        `json:"job"`
-	Overlap             ScheduleRequestOverlap `json:"overlap"`
-	Missed              ScheduleRequestMissed  `json:"missed"`
-	MissedWithinSeconds float64                `json:"missedWithinSeconds"`
-	SpreadSeconds       float64                `json:"spreadSeconds"`
-	StartsAt            *Timestamp             `json:"startsAt,omitempty"`
-	EndsAt              *Timestamp             `json:"endsAt,omitempty"`
-	Paused              bool                   `json:"paused"`
-	Owner               *string                `json:"owner,omitempty"`
+	Job                 json.RawMessage `json:"job"`
+	Overlap             ScheduleOverlap `json:"overlap"`
+	Missed              ScheduleMissed  `json:"missed"`
+	MissedWithinSeconds float64         `json:"missedWithinSeconds"`
+	SpreadSeconds       float64         `json:"spreadSeconds"`
+	StartsAt            *Timestamp      `json:"startsAt,omitempty"`
+	EndsAt              *Timestamp      `json:"endsAt,omitempty"`
+	Paused              bool            `json:"paused"`
+	Owner               *string         `json:"owner,omitempty"`
 	// Next time, before `spreadSeconds`; null if paused or if none is left. ISO 8601 timestamp in UTC,
 	// with milliseconds
 	NextAt *string `json:"nextAt"`
@@ -822,9 +782,27 @@ type Schedule struct {
 	// Number of times that created no job
 	Skipped int `json:"skipped"`
 	// The latest time that created no job
-	LastSkipped *SkippedTime `json:"lastSkipped"`
-	CreatedAt   Timestamp    `json:"createdAt"`
+	LastSkipped *ScheduleLastSkipped `json:"lastSkipped"`
+	CreatedAt   Timestamp            `json:"createdAt"`
 }
+
+// ScheduleLastSkipped is a value of the API.
+type ScheduleLastSkipped struct {
+	// The time that was skipped
+	At     Timestamp                 `json:"at"`
+	Reason ScheduleLastSkippedReason `json:"reason"`
+}
+
+// ScheduleLastSkippedReason is a value of the API.
+type ScheduleLastSkippedReason string
+
+// Values of ScheduleLastSkippedReason.
+const (
+	ScheduleLastSkippedReasonMissed       ScheduleLastSkippedReason = "MISSED"
+	ScheduleLastSkippedReasonOverlap      ScheduleLastSkippedReason = "OVERLAP"
+	ScheduleLastSkippedReasonJobNotUnique ScheduleLastSkippedReason = "JOB_NOT_UNIQUE"
+	ScheduleLastSkippedReasonSpaceFull    ScheduleLastSkippedReason = "SPACE_FULL"
+)
 
 // ScheduleList is a value of the API.
 type ScheduleList struct {
@@ -832,6 +810,25 @@ type ScheduleList struct {
 	// Cursor of the next page; null on the last page
 	NextCursor *string `json:"nextCursor"`
 }
+
+// ScheduleMissed is a value of the API.
+type ScheduleMissed string
+
+// Values of ScheduleMissed.
+const (
+	ScheduleMissedOnce ScheduleMissed = "once"
+	ScheduleMissedSkip ScheduleMissed = "skip"
+)
+
+// ScheduleOverlap is a value of the API.
+type ScheduleOverlap string
+
+// Values of ScheduleOverlap.
+const (
+	ScheduleOverlapSkip    ScheduleOverlap = "skip"
+	ScheduleOverlapAllow   ScheduleOverlap = "allow"
+	ScheduleOverlapReplace ScheduleOverlap = "replace"
+)
 
 // SchedulePause is a value of the API.
 type SchedulePause struct {
@@ -854,10 +851,10 @@ type ScheduleRequest struct {
 	Job ScheduledJob `json:"job"`
 	// What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
 	// last job by killing it. Default: `"skip"`
-	Overlap *ScheduleRequestOverlap `json:"overlap,omitempty"`
+	Overlap *ScheduleOverlap `json:"overlap,omitempty"`
 	// What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
 	// missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
-	Missed *ScheduleRequestMissed `json:"missed,omitempty"`
+	Missed *ScheduleMissed `json:"missed,omitempty"`
 	// Missed times that are older than this are always skipped. Default: `86400`
 	MissedWithinSeconds *float64 `json:"missedWithinSeconds,omitempty"`
 	// Run each time up to this much later, at most until the next time; the delay depends on the ID and
@@ -873,25 +870,6 @@ type ScheduleRequest struct {
 	// `null`
 	Owner *string `json:"owner,omitempty"`
 }
-
-// ScheduleRequestMissed is a value of the API.
-type ScheduleRequestMissed string
-
-// Values of ScheduleRequestMissed.
-const (
-	ScheduleRequestMissedOnce ScheduleRequestMissed = "once"
-	ScheduleRequestMissedSkip ScheduleRequestMissed = "skip"
-)
-
-// ScheduleRequestOverlap is a value of the API.
-type ScheduleRequestOverlap string
-
-// Values of ScheduleRequestOverlap.
-const (
-	ScheduleRequestOverlapSkip    ScheduleRequestOverlap = "skip"
-	ScheduleRequestOverlapAllow   ScheduleRequestOverlap = "allow"
-	ScheduleRequestOverlapReplace ScheduleRequestOverlap = "replace"
-)
 
 // ScheduleRun is a value of the API.
 type ScheduleRun struct {
@@ -909,15 +887,15 @@ type ScheduleWithTimes struct {
 	EverySeconds *float64 `json:"everySeconds,omitempty"`
 	Timezone     string   `json:"timezone"`
 	// Body of Create Job, without fields at their defaults
-	Job                 json.RawMessage        `json:"job"`
-	Overlap             ScheduleRequestOverlap `json:"overlap"`
-	Missed              ScheduleRequestMissed  `json:"missed"`
-	MissedWithinSeconds float64                `json:"missedWithinSeconds"`
-	SpreadSeconds       float64                `json:"spreadSeconds"`
-	StartsAt            *Timestamp             `json:"startsAt,omitempty"`
-	EndsAt              *Timestamp             `json:"endsAt,omitempty"`
-	Paused              bool                   `json:"paused"`
-	Owner               *string                `json:"owner,omitempty"`
+	Job                 json.RawMessage `json:"job"`
+	Overlap             ScheduleOverlap `json:"overlap"`
+	Missed              ScheduleMissed  `json:"missed"`
+	MissedWithinSeconds float64         `json:"missedWithinSeconds"`
+	SpreadSeconds       float64         `json:"spreadSeconds"`
+	StartsAt            *Timestamp      `json:"startsAt,omitempty"`
+	EndsAt              *Timestamp      `json:"endsAt,omitempty"`
+	Paused              bool            `json:"paused"`
+	Owner               *string         `json:"owner,omitempty"`
 	// Next time, before `spreadSeconds`; null if paused or if none is left. ISO 8601 timestamp in UTC,
 	// with milliseconds
 	NextAt *string `json:"nextAt"`
@@ -931,10 +909,17 @@ type ScheduleWithTimes struct {
 	// Number of times that created no job
 	Skipped int `json:"skipped"`
 	// The latest time that created no job
-	LastSkipped *SkippedTime `json:"lastSkipped"`
-	CreatedAt   Timestamp    `json:"createdAt"`
+	LastSkipped *ScheduleWithTimesLastSkipped `json:"lastSkipped"`
+	CreatedAt   Timestamp                     `json:"createdAt"`
 	// The next 5 times, before `spreadSeconds`
 	Upcoming []Timestamp `json:"upcoming"`
+}
+
+// ScheduleWithTimesLastSkipped is a value of the API.
+type ScheduleWithTimesLastSkipped struct {
+	// The time that was skipped
+	At     Timestamp                 `json:"at"`
+	Reason ScheduleLastSkippedReason `json:"reason"`
 }
 
 // ScheduledJob is a value of the API.
@@ -981,10 +966,47 @@ type SchedulesChange struct {
 // SchedulesRequest is a value of the API.
 type SchedulesRequest struct {
 	// Who declares these schedules, such as the name of a deployment
-	Owner     string             `json:"owner"`
-	Schedules []DeclaredSchedule `json:"schedules"`
+	Owner     string                      `json:"owner"`
+	Schedules []SchedulesRequestSchedules `json:"schedules"`
 	// Whether to delete the owner's other schedules. Default: `false`
 	Prune *bool `json:"prune,omitempty"`
+}
+
+// SchedulesRequestSchedules is a value of the API.
+type SchedulesRequestSchedules struct {
+	// ID of the schedule
+	ID string `json:"id"`
+	// When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
+	// `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
+	// Default: `null`
+	Cron *string `json:"cron,omitempty"`
+	// Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
+	// schedule is created. Default: `null`
+	EverySeconds *float64 `json:"everySeconds,omitempty"`
+	// IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
+	Timezone *string `json:"timezone,omitempty"`
+	// The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
+	Job ScheduledJob `json:"job"`
+	// What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
+	// last job by killing it. Default: `"skip"`
+	Overlap *ScheduleOverlap `json:"overlap,omitempty"`
+	// What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
+	// missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
+	Missed *ScheduleMissed `json:"missed,omitempty"`
+	// Missed times that are older than this are always skipped. Default: `86400`
+	MissedWithinSeconds *float64 `json:"missedWithinSeconds,omitempty"`
+	// Run each time up to this much later, at most until the next time; the delay depends on the ID and
+	// the time. Default: `0`
+	SpreadSeconds *float64 `json:"spreadSeconds,omitempty"`
+	// Earliest run (ISO 8601 with a time zone). Default: `null`
+	StartsAt *string `json:"startsAt,omitempty"`
+	// Latest run (ISO 8601 with a time zone). Default: `null`
+	EndsAt *string `json:"endsAt,omitempty"`
+	// Whether to create no jobs for now. Default: unchanged; false for a new schedule
+	Paused *bool `json:"paused,omitempty"`
+	// Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
+	// `null`
+	Owner *string `json:"owner,omitempty"`
 }
 
 // Settle is a value of the API.
@@ -1014,24 +1036,6 @@ type Settled struct {
 	// Whether the outcome was accepted; if not, `error` and `code` tell why
 	Success bool `json:"success"`
 }
-
-// SkippedTime is a value of the API.
-type SkippedTime struct {
-	// The time that was skipped
-	At     Timestamp         `json:"at"`
-	Reason SkippedTimeReason `json:"reason"`
-}
-
-// SkippedTimeReason is a value of the API.
-type SkippedTimeReason string
-
-// Values of SkippedTimeReason.
-const (
-	SkippedTimeReasonMissed       SkippedTimeReason = "MISSED"
-	SkippedTimeReasonOverlap      SkippedTimeReason = "OVERLAP"
-	SkippedTimeReasonJobNotUnique SkippedTimeReason = "JOB_NOT_UNIQUE"
-	SkippedTimeReasonSpaceFull    SkippedTimeReason = "SPACE_FULL"
-)
 
 // Space is a value of the API.
 type Space struct {
