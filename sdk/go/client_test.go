@@ -73,22 +73,22 @@ func TestAnErrorHasTheFieldsOfTheRefusal(t *testing.T) {
 	f := newFakeService(t)
 	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
 		w.Header().Set("x-request-id", "r7")
-		status := wire.JobStatusCompleted
 		respond(w, 409, wire.ErrorBody{
-			Error: "Job has ended", Code: wire.ErrorCodeJobEnded, JobStatus: &status,
+			Error: "not unique", Code: wire.ErrorCodeJobNotUnique, JobStatus: Ptr(wire.JobStatusRunning), JobID: Ptr("b"),
 			Details: []wire.FaultDetail{{Path: "p", Message: "m"}},
 		})
 		return true
 	}
-	err := f.client.Kill(context.Background(), "a", "no reason")
+	_, err := f.client.Create(context.Background(), "ok", nil, nil)
 	var refusal *Error
 	if !errors.As(err, &refusal) {
 		t.Fatal(err)
 	}
-	expect(t, "text", refusal.Error(), "yardmaster: Job has ended (JOB_ENDED)")
-	expect(t, "fields", []any{refusal.Status, refusal.JobStatus, refusal.RequestID, refusal.Details[0].Path},
-		[]any{409, "completed", "r7", "p"})
-	expect(t, "calls", len(f.callsTo("/kill")), 1)
+	expect(t, "text", refusal.Error(), "yardmaster: not unique (JOB_NOT_UNIQUE)")
+	expect(t, "fields",
+		[]any{refusal.Status, refusal.JobStatus, refusal.JobID, refusal.RequestID, refusal.Details[0].Path},
+		[]any{409, "running", "b", "r7", "p"})
+	expect(t, "calls", len(f.callsTo("/jobs")), 1)
 }
 
 func TestACallIsRetriedOnlyWithinTheRetryWindow(t *testing.T) {

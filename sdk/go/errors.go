@@ -46,6 +46,8 @@ type Error struct {
 	Message string
 	// JobStatus is the current status of the job; empty except for a 409 and for errors of [Handle.Result].
 	JobStatus wire.JobStatus
+	// JobID is the job in the way; empty except for [wire.ErrorCodeJobNotUnique] and [wire.ErrorCodeScheduleRunning].
+	JobID string
 	// RequestID identifies the request in the logs of the service; empty without a response.
 	RequestID string
 	// Details has one entry per invalid field; empty unless Status is 400.

@@ -148,6 +148,9 @@ func refusalOf(response *http.Response, text []byte) error {
 	if body.JobStatus != nil {
 		refusal.JobStatus = *body.JobStatus
 	}
+	if body.JobID != nil {
+		refusal.JobID = *body.JobID
+	}
 	return refusal
 }
 

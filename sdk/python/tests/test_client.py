@@ -73,12 +73,13 @@ def test_calls_raise_the_last_error_after_the_retry_window(service: FakeService)
 
 def test_a_refused_call_is_not_retried_and_its_error_has_all_details(service: FakeService, client: Yardmaster) -> None:
     details = [{"path": "name", "message": "name must be a string"}]
-    body = {"code": "JOB_NOT_RUNNING", "error": "no", "jobStatus": "dead", "details": details}
+    body = {"code": "JOB_NOT_UNIQUE", "error": "no", "jobStatus": "running", "jobId": "j0", "details": details}
     answering(service, (409, body, {"x-request-id": "r1"}))
     with pytest.raises(YardmasterError) as caught:
-        client.kill("j1", "why")
+        client.create("ok")
     error = caught.value
-    assert (error.message, error.code, error.status, error.job_status) == ("no", "JOB_NOT_RUNNING", 409, "dead")
+    assert (error.message, error.code, error.status) == ("no", "JOB_NOT_UNIQUE", 409)
+    assert (error.job_status, error.job_id) == ("running", "j0")
     assert (error.request_id, error.details, len(service.calls)) == ("r1", details, 1)
 
 

@@ -22,6 +22,7 @@ class YardmasterError(Exception):
         *,
         status: int | None = None,
         job_status: JobStatus | None = None,
+        job_id: str | None = None,
         request_id: str | None = None,
         details: Sequence[FaultDetail] = (),
         job_error: Any = None,
@@ -34,6 +35,8 @@ class YardmasterError(Exception):
         self.status = status
         #: Current status of the job; only for a 409, and for errors of ``result``.
         self.job_status = job_status
+        #: ID of the job in the way; only for ``JOB_NOT_UNIQUE`` and ``SCHEDULE_RUNNING``.
+        self.job_id = job_id
         #: ID of the request in the logs of the service; None without a response.
         self.request_id = request_id
         #: One entry per invalid field, if a 400 has several.

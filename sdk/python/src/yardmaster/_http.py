@@ -98,6 +98,7 @@ def parse(response: httpx.Response, is_page: bool = False) -> Any:
         error.get("error") or error["code"],
         status=response.status_code,
         job_status=error.get("jobStatus"),
+        job_id=error.get("jobId"),
         request_id=request_id,
         details=error.get("details") or (),
         retry_after=retry_after,
