@@ -203,7 +203,7 @@ def serve() -> Iterator[FakeService]:
                     fake.closed_streams += 1
                     fake.changed.notify_all()
 
-        do_GET = do_POST = do_DELETE = answer
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
 
         def log_message(self, format: str, *args: Any) -> None:
             """Write no access log."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fake_service import Call, FakeService, Reply
 
-from yardmaster import AsyncYardmaster, NewJob, Worker, Yardmaster, YardmasterError
+from yardmaster import AsyncYardmaster, NewJob, NewSchedule, Worker, Yardmaster, YardmasterError
 from yardmaster._wire import OperationFilterRequest
 
 CREATED = {"id": "j1", "name": "ok", "status": "pending", "createdAt": ""}
@@ -280,3 +280,72 @@ def test_more_than_a_hundred_calls_can_wait_at_the_same_time(service: FakeServic
     with ThreadPoolExecutor(120) as pool:
         created = list(pool.map(lambda _: client.create("ok").id, range(120)))
     assert created == ["j1"] * 120
+
+
+NIGHTLY = NewSchedule("nightly/1", NewJob("report", {"kind": "daily"}, {"max_retries": 5}), {"cron": "0 3 * * *"})
+
+
+def test_schedules_send_the_requests_of_the_api(service: FakeService, client: Yardmaster) -> None:
+    answering(service, (200, CREATED, {}))
+    schedules = client.schedules
+    new_year = datetime(2027, 1, 1, tzinfo=timezone.utc)
+    put = schedules.put("nightly/1", NIGHTLY.job, every="10m", spread=30, missed_within="1h", starts_at=new_year)
+    assert put["id"] == "j1"
+    schedules.sync(owner="billing", schedules=[NIGHTLY], prune=True)
+    schedules.get("nightly/1")
+    job = schedules.run("nightly/1", payload={"kind": "weekly"})
+    assert (job.id, job.name, job.status) == ("j1", "ok", "pending")
+    schedules.run("nightly/1")
+    schedules.pause("nightly/1")
+    schedules.resume("nightly/1")
+    schedules.delete("nightly/1")
+    report = {"name": "report", "payload": {"kind": "daily"}, "maxRetries": 5}
+    seconds = {"everySeconds": 600, "spreadSeconds": 30, "missedWithinSeconds": 3_600}
+    nightly = {"id": "nightly/1", "job": report, "cron": "0 3 * * *"}
+    one = "/nightly%2F1"
+    path = "/api/v1/spaces/a%20b/schedules"
+    assert [(call.method, call.path.removeprefix(path), call.body) for call in service.calls] == [
+        ("PUT", one, {"job": report, **seconds, "startsAt": "2027-01-01T00:00:00+00:00"}),
+        ("PUT", "", {"owner": "billing", "schedules": [nightly], "prune": True}),
+        ("GET", one, None),
+        ("POST", f"{one}/run", {"payload": {"kind": "weekly"}}),
+        ("POST", f"{one}/run", {}),
+        ("PATCH", one, {"paused": True}),
+        ("PATCH", one, {"paused": False}),
+        ("DELETE", one, None),
+    ]
+
+
+def test_list_of_schedules_reads_every_page_in_both_clients(service: FakeService, client: Yardmaster) -> None:
+    first, second = ({"schedules": [{"id": each}], "nextCursor": cursor} for each, cursor in (("a", "7"), ("b", None)))
+    answering(service, *[(200, page, {}) for page in (first, second, first, second)])
+
+    async def use() -> list[str]:
+        async with AsyncYardmaster(url=service.url, api_key="secret", space="a b") as client:
+            return [each["id"] async for each in client.schedules.list()]
+
+    assert [each["id"] for each in client.schedules.list()] == asyncio.run(use()) == ["a", "b"]
+    path = "/api/v1/spaces/a%20b/schedules?limit=100"
+    assert [call.path for call in service.calls] == [path, f"{path}&cursor=7"] * 2
+
+
+def test_a_put_of_a_schedule_is_retried_but_a_run_only_if_it_had_no_effect(
+    service: FakeService, client: Yardmaster
+) -> None:
+    unavailable: Reply = (503, {"code": "UNAVAILABLE", "error": "no Redis"}, {})
+    limited: Reply = (429, {"code": "RATE_LIMITED", "error": "too many calls"}, {"retry-after": "0.2"})
+    answering(service, None, unavailable, (200, CREATED, {}), limited, None)
+    assert client.schedules.put("nightly", NIGHTLY.job, cron="@daily")["id"] == "j1"
+    with pytest.raises(YardmasterError, match="NO_RESPONSE"):
+        client.schedules.run("nightly")
+    assert [call.method for call in service.calls] == ["PUT"] * 3 + ["POST"] * 2
+
+
+def test_schedules_refuse_unknown_and_invalid_options(client: Yardmaster) -> None:
+    wrong: Any = {"crom": "@daily"}
+    with pytest.raises(TypeError, match="Schedules have no option 'crom'"):
+        client.schedules.put("nightly", NIGHTLY.job, **wrong)
+    with pytest.raises(ValueError, match="ends_at must have a time zone"):
+        client.schedules.put("nightly", NIGHTLY.job, cron="@daily", ends_at=datetime(2027, 1, 1))
+    with pytest.raises(ValueError, match="every must be"):
+        client.schedules.put("nightly", NIGHTLY.job, every="soon")

@@ -3,6 +3,7 @@
 from ._async.client import AsyncYardmaster
 from ._async.job import AsyncJob
 from ._async.operations import AsyncOperationHandle, AsyncOperations
+from ._async.schedules import AsyncSchedules
 from ._durations import Duration
 from ._errors import (
     Aborted,
@@ -16,10 +17,12 @@ from ._errors import (
     YardmasterError,
 )
 from ._options import JobFilter, JobOptions, NewJob, OperationOptions
+from ._schedules import NewSchedule, ScheduleOptions
 from ._streams import StreamMessage
 from ._sync.client import Yardmaster
 from ._sync.job import Job
 from ._sync.operations import OperationHandle, Operations
+from ._sync.schedules import Schedules
 from ._warnings import WorkerWarning
 from ._worker.context import Context, JobInfo, Log, SyncContext
 from ._worker.signal import AbortSignal
@@ -32,6 +35,7 @@ __all__ = [
     "AsyncJob",
     "AsyncOperationHandle",
     "AsyncOperations",
+    "AsyncSchedules",
     "AsyncYardmaster",
     "Context",
     "DeliveryLost",
@@ -45,12 +49,15 @@ __all__ = [
     "Killed",
     "Log",
     "NewJob",
+    "NewSchedule",
     "NonRetryable",
     "OperationHandle",
     "OperationOptions",
     "Operations",
     "Release",
     "RetryAfter",
+    "ScheduleOptions",
+    "Schedules",
     "StreamMessage",
     "SyncContext",
     "TimedOut",

@@ -15,6 +15,7 @@ from ._errors import YardmasterError
 from ._http import Request, Target, job_path, space_path
 from ._options import NewJob, OperationOptions, body_of
 from ._payloads import json_bytes
+from ._schedules import NewSchedule, definition_of
 from ._wire import JobWithEvents, OperationFilterRequest, OperationRequestAction, StreamTokenRequestScope
 
 #: Longest wait of one call, in seconds: the limit of the service.
@@ -108,6 +109,29 @@ def create_stream_token(
 
 def operation(method: str, operation_id: str) -> Request:
     return Request(method, f"/operations/{quote(operation_id, safe='')}")
+
+
+def sync_schedules(target: Target, owner: str, schedules: Sequence[NewSchedule], prune: bool) -> Request:
+    listed = [{"id": each.id, **definition_of(each.job, each.options)} for each in schedules]
+    body = json_bytes({"owner": owner, "schedules": listed, "prune": prune})
+    return Request("PUT", space_path(target, "/schedules"), body)
+
+
+def schedules(target: Target, cursor: str | None) -> Request:
+    return Request("GET", space_path(target, f"/schedules?{_after(cursor, 'limit=100')}"))
+
+
+def schedule(method: str, target: Target, schedule_id: str, body: Any = None) -> Request:
+    return Request(method, _schedule_path(target, schedule_id), None if body is None else json_bytes(body))
+
+
+def run_schedule(target: Target, schedule_id: str, payload: Any) -> Request:
+    body = json_bytes({} if payload is ... else {"payload": payload})
+    return Request("POST", _schedule_path(target, schedule_id, "/run"), body, is_once=True)
+
+
+def _schedule_path(target: Target, schedule_id: str, rest: str = "") -> str:
+    return space_path(target, f"/schedules/{quote(schedule_id, safe='')}{rest}")
 
 
 class OperationWait:

@@ -23,6 +23,7 @@ from .._wire import (
 )
 from .job import AsyncJob
 from .operations import AsyncOperations
+from .schedules import AsyncSchedules
 from .transport import AsyncTransport
 from .watch import watch
 
@@ -49,6 +50,8 @@ class AsyncYardmaster:
         self._transport = AsyncTransport(self.target, seconds_of(retry_window, "retry_window"))
         #: Bulk operations on the jobs of the space.
         self.operations = AsyncOperations(self)
+        #: Jobs at recurring times.
+        self.schedules = AsyncSchedules(self)
         #: Makes a call, and retries until a response says what it did.
         self.send = self._transport.send
         #: Yields the messages of a stream.

@@ -24,6 +24,7 @@ from .._wire import (
 )
 from .job import Job
 from .operations import Operations
+from .schedules import Schedules
 from .transport import Transport
 from .watch import watch
 
@@ -50,6 +51,8 @@ class Yardmaster:
         self._transport = Transport(self.target, seconds_of(retry_window, "retry_window"))
         #: Bulk operations on the jobs of the space.
         self.operations = Operations(self)
+        #: Jobs at recurring times.
+        self.schedules = Schedules(self)
         #: Makes a call, and retries until a response says what it did.
         self.send = self._transport.send
         #: Yields the messages of a stream.
