@@ -118,7 +118,7 @@ func (c *Client) Kill(ctx context.Context, id, reason string) error {
 	return c.post(ctx, jobPath(id, "/kill"), wire.Kill{Reason: nonEmpty(reason)})
 }
 
-func nonEmpty(text string) *string {
+func nonEmpty[Text ~string](text Text) *Text {
 	if text == "" {
 		return nil
 	}

@@ -17,6 +17,12 @@ func (c *Client) Requeue(ctx context.Context, id string, delay time.Duration) er
 // Copy creates a job with the name, options and tags of another one. A nil payload means the payload of the original. The
 // call isn't retried after a lost response, because a retry would make a second job.
 func (c *Client) Copy(ctx context.Context, id string, payload any) (*Handle, error) {
+	return c.createOnce(ctx, jobPath(id, "/copy"), payload)
+}
+
+// createOnce makes a call that creates a job, and that would create another one if it were retried. A nil payload is not
+// sent.
+func (c *Client) createOnce(ctx context.Context, path string, payload any) (*Handle, error) {
 	var changes wire.Copy
 	var err error
 	if payload != nil {
@@ -28,12 +34,12 @@ func (c *Client) Copy(ctx context.Context, id string, payload any) (*Handle, err
 	if err != nil {
 		return nil, err
 	}
-	var job wire.Job
-	r := request{method: http.MethodPost, path: jobPath(id, "/copy"), body: body, once: true}
-	if err := c.call(ctx, r, &job); err != nil {
+	var created wire.KnownJob
+	r := request{method: http.MethodPost, path: path, body: body, once: true}
+	if err := c.call(ctx, r, &created); err != nil {
 		return nil, err
 	}
-	return &Handle{ID: job.ID, Name: job.Name, Status: job.Status, client: c}, nil
+	return &Handle{ID: created.ID, Name: created.Name, Status: created.Status, client: c}, nil
 }
 
 // Delete deletes a job that has ended. After a lost response, a retry may return [wire.ErrorCodeJobNotFound] although the

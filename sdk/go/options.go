@@ -77,6 +77,7 @@ func (j NewJob) body() (*wire.CreateJob, error) {
 	}
 	body.Unique = o.Unique
 	body.DelaySeconds = secondsOf(o.Delay)
+	body.ScheduledFor = timestampOf(o.ScheduledFor)
 	body.MaxRetries = o.MaxRetries
 	body.TimeoutSeconds = secondsOf(o.Timeout)
 	body.MaxRunSeconds = secondsOf(o.MaxRun)
@@ -84,9 +85,6 @@ func (j NewJob) body() (*wire.CreateJob, error) {
 	body.Tags = o.Tags
 	body.CallbackHeaders = o.CallbackHeaders
 	body.CallbackOn = o.CallbackOn
-	if !o.ScheduledFor.IsZero() {
-		body.ScheduledFor = Ptr(timestamp(o.ScheduledFor))
-	}
 	if o.Priority != 0 {
 		body.Priority = &o.Priority
 	}
@@ -130,6 +128,14 @@ func secondsOf(duration time.Duration) *float64 {
 }
 
 func durationOf(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+// timestampOf returns nil for the zero time.
+func timestampOf(at time.Time) *string {
+	if at.IsZero() {
+		return nil
+	}
+	return Ptr(timestamp(at))
+}
 
 // timestamp formats a time as the service does.
 func timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
