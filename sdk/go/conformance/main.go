@@ -36,6 +36,12 @@ type command struct {
 	Names          []string            `json:"names"`
 	Types          []wire.JobEventType `json:"types"`
 	Tags           []string            `json:"tags"`
+	Call           string              `json:"call"`
+	ID             string              `json:"id"`
+	Schedule       schedule            `json:"schedule"`
+	Schedules      []schedule          `json:"schedules"`
+	Owner          string              `json:"owner"`
+	Prune          bool                `json:"prune"`
 	wire.StreamTokenRequest
 }
 

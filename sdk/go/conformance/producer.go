@@ -15,6 +15,10 @@ type newJob struct {
 	Options createOptions   `json:"options"`
 }
 
+func (j newJob) forSDK() yardmaster.NewJob {
+	return yardmaster.NewJob{Name: j.Name, Payload: j.Payload, Options: j.Options.forSDK("")}
+}
+
 // createOptions has the field names of the API.
 type createOptions struct {
 	DelaySeconds       float64             `json:"delaySeconds"`
@@ -71,7 +75,7 @@ func (p *producer) do(c command) {
 		if errors.As(err, &refusal) {
 			fields = object{
 				"code": refusal.Code, "status": refusal.Status,
-				"error": refusal.Message, "hasRequestId": refusal.RequestID != "",
+				"error": refusal.Message, "jobId": refusal.JobID, "hasRequestId": refusal.RequestID != "",
 			}
 		}
 	}
@@ -90,7 +94,7 @@ func (p *producer) outcomeOf(ctx context.Context, c command) (string, object, er
 	case "createMany":
 		jobs := make([]yardmaster.NewJob, len(c.Jobs))
 		for i, job := range c.Jobs {
-			jobs[i] = yardmaster.NewJob{Name: job.Name, Payload: job.Payload, Options: job.Options.forSDK("")}
+			jobs[i] = job.forSDK()
 		}
 		created, err := p.client.CreateMany(ctx, jobs, c.IdempotencyKey)
 		if err != nil {
@@ -113,6 +117,8 @@ func (p *producer) outcomeOf(ctx context.Context, c command) (string, object, er
 		return "watchEnded", object{}, p.watch(ctx, c)
 	case "kill":
 		return "done", object{}, p.client.Kill(ctx, c.JobID, c.Reason)
+	case "schedules":
+		return p.schedules(ctx, c)
 	case "streamToken":
 		made, err := p.client.CreateStreamToken(ctx, c.StreamTokenRequest)
 		if err != nil {

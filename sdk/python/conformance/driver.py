@@ -19,6 +19,7 @@ from yardmaster import (
     Context,
     JobOptions,
     NewJob,
+    NewSchedule,
     NonRetryable,
     RetryAfter,
     Worker,
@@ -37,6 +38,7 @@ _OPTIONS = {
     "maxRetries": "max_retries",
     "scheduledFor": "scheduled_for",
 }
+_SCHEDULE_OPTIONS = {"everySeconds": "every"}
 
 
 def emit(event: str, **fields: Any) -> None:
@@ -229,6 +231,22 @@ class Driver:
         made = await self.client.create_stream_token(command["scope"], job_ids=job_ids, expires_in=expires_in)
         return "streamToken", {"token": made["token"]}
 
+    async def schedules(self, command: Json) -> tuple[str, Json]:
+        call, schedules = command["call"], self.client.schedules
+        if call == "put":
+            new = schedule_of({"id": command["id"], **command["schedule"]})
+            return "done", {"result": await schedules.put(new.id, new.job, **new.options)}
+        if call == "sync":
+            listed = [schedule_of(each) for each in command["schedules"]]
+            changes = await schedules.sync(owner=command["owner"], schedules=listed, prune=command["prune"])
+            return "done", {"result": changes}
+        if call == "list":
+            return "done", {"result": [each async for each in schedules.list()]}
+        if call == "run":
+            job = await schedules.run(command["id"], command.get("payload", ...))
+            return "created", {"jobId": job.id}
+        return "done", {"result": await getattr(schedules, call)(command["id"])}
+
     async def carry_out(self, command: Json) -> None:
         action, name = command["do"], command.get("as")
         if action == "start":
@@ -243,8 +261,14 @@ class Driver:
         except YardmasterError as error:
             event = "refused"
             fields = {"code": error.code, "status": error.status, "error": error.message}
-            fields["hasRequestId"] = error.request_id is not None
+            fields |= {"jobId": error.job_id, "hasRequestId": error.request_id is not None}
         emit(event, **{"as": name}, **fields)
+
+
+def schedule_of(wire: Json) -> NewSchedule:
+    job = wire["job"]
+    options: Any = {_SCHEDULE_OPTIONS.get(name, name): wire[name] for name in wire.keys() - {"id", "job"}}
+    return NewSchedule(wire["id"], NewJob(job["name"], job.get("payload"), options_of(job.get("options"))), options)
 
 
 def options_of(wire: Json | None) -> JobOptions:

@@ -125,6 +125,9 @@ const optionsOf = (options = {}) =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [WIRE[name] ?? name, value]));
 const keyOf = ({ idempotencyKey }) => (idempotencyKey === undefined ? {} : { idempotencyKey });
 
+/** Unlike the options of a create, schedules and their jobs have the field names of the API. */
+const scheduleOf = ({ job: { options, ...job }, ...schedule }) => ({ ...schedule, job: { ...job, ...options } });
+
 const COMMANDS = {
   async create({ name, payload, options, ...more }) {
     const job = await client.create(name, payload, { ...optionsOf(options), ...keyOf(more) });
@@ -150,6 +153,23 @@ const COMMANDS = {
     }
     return ['watchEnded'];
   },
+  async schedules({ call, id, schedule, payload, owner, schedules, prune }) {
+    if (call === 'put') return ['done', { result: await client.schedules.put(id, scheduleOf(schedule)) }];
+    if (call === 'sync') {
+      const result = await client.schedules.sync({ owner, schedules: schedules.map(scheduleOf), prune });
+      return ['done', { result }];
+    }
+    if (call === 'list') {
+      const result = [];
+      for await (const each of client.schedules.list()) result.push(each);
+      return ['done', { result }];
+    }
+    if (call === 'run') {
+      const job = await client.schedules.run(id, payload === undefined ? {} : { payload });
+      return ['created', { jobId: job.id }];
+    }
+    return ['done', { result: await client.schedules[call](id) }];
+  },
   async streamToken({ as: _, ...request }) {
     const { token } = await client.createStreamToken(request);
     return ['streamToken', { token }];
@@ -163,8 +183,8 @@ async function carryOut({ do: action, as, ...command }) {
     const [event, fields] = await COMMANDS[action]({ as, ...command });
     print(event, { as, ...fields });
   } catch (error) {
-    const { code, status, message, requestId = null } = error;
-    print('refused', { as, code, status, error: message, hasRequestId: requestId !== null });
+    const { code, status, message, jobId, requestId = null } = error;
+    print('refused', { as, code, status, error: message, jobId, hasRequestId: requestId !== null });
   }
 }
 
