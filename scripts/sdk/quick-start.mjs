@@ -1,9 +1,9 @@
 // node scripts/sdk/quick-start.mjs <language>
 //
 // Follow the quick start of an SDK: in an empty folder, install the package, paste the first program of its README, and run it
-// against a service. It must complete a job. Then the second program of the README must requeue a dead job, and the producer of
-// docs/producers.md must get its result from the worker of docs/workers.md. Prints the number of lines of the first program, and
-// how long it took.
+// against a service. It must complete a job. Then other programs of the README must requeue a dead job and list a schedule, and
+// the producer of docs/producers.md must get its result from the worker of docs/workers.md. Prints the number of lines of the first
+// program, and how long it took.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -128,6 +128,7 @@ try {
 
   const dead = await makeDeadJob();
   await mustPrint('manage', programOf(`${sdk}README.md`, '## Find and change jobs'), [dead, /requeued: 1\b/]);
+  await mustPrint('schedule', programOf(`${sdk}README.md`, '## Run jobs on a schedule'), [/nightly-report \d{4}-/]);
 
   start(command('worker', programOf(path('docs/workers.md'))));
   await mustPrint('producer', programOf(path('docs/producers.md')), [/320/]);
