@@ -20,8 +20,6 @@ const TYPES = [
   ...['CreateJob', 'Job', 'JobWithEvents', 'JobSummary', 'KnownJob', 'ListedJob', 'Kill', 'Reschedule', 'Release'],
   ...['Poll', 'PolledJobs', 'Outcome', 'Settle', 'SettleResults', 'LatestProgress', 'SpaceStats'],
   ...['Requeue', 'Copy', 'Pause', 'OperationRequest', 'Operation', 'SpaceList', 'StreamTokenRequest', 'StreamToken'],
-  ...['ScheduleRequest', 'SchedulesRequest', 'SchedulesChange', 'SchedulePause', 'ScheduleRun'],
-  ...['Schedule', 'ScheduleWithTimes', 'ScheduleList'],
   ...['LogEntry', 'LogEntryFields', 'AppendedLogs', 'LogsPage', 'Error'],
   ...['ScheduleList', 'ScheduleWithTimes', 'ScheduleRequest', 'SchedulePause', 'ScheduleRun'],
   ...['SchedulesRequest', 'SchedulesChange'],

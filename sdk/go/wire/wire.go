@@ -93,6 +93,43 @@ const (
 	CreateJobCallbackOnKilled    CreateJobCallbackOn = "killed"
 )
 
+// DeclaredSchedule is a value of the API.
+type DeclaredSchedule struct {
+	// ID of the schedule
+	ID string `json:"id"`
+	// When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
+	// `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
+	// Default: `null`
+	Cron *string `json:"cron,omitempty"`
+	// Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
+	// schedule is created. Default: `null`
+	EverySeconds *float64 `json:"everySeconds,omitempty"`
+	// IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
+	Timezone *string `json:"timezone,omitempty"`
+	// The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
+	Job ScheduledJob `json:"job"`
+	// What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
+	// last job by killing it. Default: `"skip"`
+	Overlap *ScheduleOverlap `json:"overlap,omitempty"`
+	// What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
+	// missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
+	Missed *ScheduleMissed `json:"missed,omitempty"`
+	// Missed times that are older than this are always skipped. Default: `86400`
+	MissedWithinSeconds *float64 `json:"missedWithinSeconds,omitempty"`
+	// Run each time up to this much later, at most until the next time; the delay depends on the ID and
+	// the time. Default: `0`
+	SpreadSeconds *float64 `json:"spreadSeconds,omitempty"`
+	// Earliest run (ISO 8601 with a time zone). Default: `null`
+	StartsAt *string `json:"startsAt,omitempty"`
+	// Latest run (ISO 8601 with a time zone). Default: `null`
+	EndsAt *string `json:"endsAt,omitempty"`
+	// Whether to create no jobs for now. Default: unchanged; false for a new schedule
+	Paused *bool `json:"paused,omitempty"`
+	// Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
+	// `null`
+	Owner *string `json:"owner,omitempty"`
+}
+
 // ErrorBody is a value of the API.
 type ErrorBody struct {
 	// Human-readable message; may change
@@ -555,6 +592,7 @@ type OperationFilter struct {
 	Status        []JobStatus `json:"status"`
 	Names         []string    `json:"names,omitempty"`
 	Tags          []string    `json:"tags,omitempty"`
+	Schedule      *string     `json:"schedule,omitempty"`
 	CreatedAfter  *Timestamp  `json:"createdAfter,omitempty"`
 	CreatedBefore *Timestamp  `json:"createdBefore,omitempty"`
 	Q             *string     `json:"q,omitempty"`
@@ -569,6 +607,8 @@ type OperationFilterRequest struct {
 	Names []string `json:"names,omitempty"`
 	// Only jobs with all of these tags
 	Tags []string `json:"tags,omitempty"`
+	// Only jobs that this schedule has created
+	Schedule *string `json:"schedule,omitempty"`
 	// Only these jobs
 	Ids []string `json:"ids,omitempty"`
 	// Only jobs created at or after this time (ISO 8601 with a time zone)
@@ -782,27 +822,9 @@ type Schedule struct {
 	// Number of times that created no job
 	Skipped int `json:"skipped"`
 	// The latest time that created no job
-	LastSkipped *ScheduleLastSkipped `json:"lastSkipped"`
-	CreatedAt   Timestamp            `json:"createdAt"`
+	LastSkipped *SkippedTime `json:"lastSkipped"`
+	CreatedAt   Timestamp    `json:"createdAt"`
 }
-
-// ScheduleLastSkipped is a value of the API.
-type ScheduleLastSkipped struct {
-	// The time that was skipped
-	At     Timestamp                 `json:"at"`
-	Reason ScheduleLastSkippedReason `json:"reason"`
-}
-
-// ScheduleLastSkippedReason is a value of the API.
-type ScheduleLastSkippedReason string
-
-// Values of ScheduleLastSkippedReason.
-const (
-	ScheduleLastSkippedReasonMissed       ScheduleLastSkippedReason = "MISSED"
-	ScheduleLastSkippedReasonOverlap      ScheduleLastSkippedReason = "OVERLAP"
-	ScheduleLastSkippedReasonJobNotUnique ScheduleLastSkippedReason = "JOB_NOT_UNIQUE"
-	ScheduleLastSkippedReasonSpaceFull    ScheduleLastSkippedReason = "SPACE_FULL"
-)
 
 // ScheduleList is a value of the API.
 type ScheduleList struct {
@@ -909,17 +931,10 @@ type ScheduleWithTimes struct {
 	// Number of times that created no job
 	Skipped int `json:"skipped"`
 	// The latest time that created no job
-	LastSkipped *ScheduleWithTimesLastSkipped `json:"lastSkipped"`
-	CreatedAt   Timestamp                     `json:"createdAt"`
+	LastSkipped *SkippedTime `json:"lastSkipped"`
+	CreatedAt   Timestamp    `json:"createdAt"`
 	// The next 5 times, before `spreadSeconds`
 	Upcoming []Timestamp `json:"upcoming"`
-}
-
-// ScheduleWithTimesLastSkipped is a value of the API.
-type ScheduleWithTimesLastSkipped struct {
-	// The time that was skipped
-	At     Timestamp                 `json:"at"`
-	Reason ScheduleLastSkippedReason `json:"reason"`
 }
 
 // ScheduledJob is a value of the API.
@@ -966,47 +981,10 @@ type SchedulesChange struct {
 // SchedulesRequest is a value of the API.
 type SchedulesRequest struct {
 	// Who declares these schedules, such as the name of a deployment
-	Owner     string                      `json:"owner"`
-	Schedules []SchedulesRequestSchedules `json:"schedules"`
+	Owner     string             `json:"owner"`
+	Schedules []DeclaredSchedule `json:"schedules"`
 	// Whether to delete the owner's other schedules. Default: `false`
 	Prune *bool `json:"prune,omitempty"`
-}
-
-// SchedulesRequestSchedules is a value of the API.
-type SchedulesRequestSchedules struct {
-	// ID of the schedule
-	ID string `json:"id"`
-	// When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`, `@weekly`,
-	// `@monthly` or `@yearly`. If both day fields are restricted, a day that matches either one counts.
-	// Default: `null`
-	Cron *string `json:"cron,omitempty"`
-	// Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after the
-	// schedule is created. Default: `null`
-	EverySeconds *float64 `json:"everySeconds,omitempty"`
-	// IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
-	Timezone *string `json:"timezone,omitempty"`
-	// The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
-	Job ScheduledJob `json:"job"`
-	// What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
-	// last job by killing it. Default: `"skip"`
-	Overlap *ScheduleOverlap `json:"overlap,omitempty"`
-	// What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
-	// missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
-	Missed *ScheduleMissed `json:"missed,omitempty"`
-	// Missed times that are older than this are always skipped. Default: `86400`
-	MissedWithinSeconds *float64 `json:"missedWithinSeconds,omitempty"`
-	// Run each time up to this much later, at most until the next time; the delay depends on the ID and
-	// the time. Default: `0`
-	SpreadSeconds *float64 `json:"spreadSeconds,omitempty"`
-	// Earliest run (ISO 8601 with a time zone). Default: `null`
-	StartsAt *string `json:"startsAt,omitempty"`
-	// Latest run (ISO 8601 with a time zone). Default: `null`
-	EndsAt *string `json:"endsAt,omitempty"`
-	// Whether to create no jobs for now. Default: unchanged; false for a new schedule
-	Paused *bool `json:"paused,omitempty"`
-	// Who declares the schedule, such as the name of a deployment. Others cannot change it. Default:
-	// `null`
-	Owner *string `json:"owner,omitempty"`
 }
 
 // Settle is a value of the API.
@@ -1036,6 +1014,24 @@ type Settled struct {
 	// Whether the outcome was accepted; if not, `error` and `code` tell why
 	Success bool `json:"success"`
 }
+
+// SkippedTime is a value of the API.
+type SkippedTime struct {
+	// The time that was skipped
+	At     Timestamp         `json:"at"`
+	Reason SkippedTimeReason `json:"reason"`
+}
+
+// SkippedTimeReason is a value of the API.
+type SkippedTimeReason string
+
+// Values of SkippedTimeReason.
+const (
+	SkippedTimeReasonMissed       SkippedTimeReason = "MISSED"
+	SkippedTimeReasonOverlap      SkippedTimeReason = "OVERLAP"
+	SkippedTimeReasonJobNotUnique SkippedTimeReason = "JOB_NOT_UNIQUE"
+	SkippedTimeReasonSpaceFull    SkippedTimeReason = "SPACE_FULL"
+)
 
 // Space is a value of the API.
 type Space struct {

@@ -135,12 +135,12 @@ export interface DeclaredSchedule {
    * What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
    * last job by killing it. Default: `"skip"`
    */
-  overlap?: ScheduleRequestOverlap | null;
+  overlap?: ScheduleOverlap | null;
   /**
    * What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
    * missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
    */
-  missed?: ScheduleRequestMissed | null;
+  missed?: ScheduleMissed | null;
   /** Missed times that are older than this are always skipped. Default: `86400` */
   missedWithinSeconds?: number | null;
   /**
@@ -741,8 +741,8 @@ export interface Schedule {
   timezone: string;
   /** Body of Create Job, without fields at their defaults */
   job: Record<string, unknown>;
-  overlap: ScheduleRequestOverlap;
-  missed: ScheduleRequestMissed;
+  overlap: ScheduleOverlap;
+  missed: ScheduleMissed;
   missedWithinSeconds: number;
   spreadSeconds: number;
   startsAt?: Timestamp;
@@ -776,6 +776,10 @@ export interface ScheduleList {
   nextCursor: string | null;
 }
 
+export type ScheduleMissed = 'once' | 'skip';
+
+export type ScheduleOverlap = 'skip' | 'allow' | 'replace';
+
 export interface SchedulePause {
   /** Whether to create no jobs for now */
   paused: boolean;
@@ -801,12 +805,12 @@ export interface ScheduleRequest {
    * What to do if the last job has not ended: `skip` this run, `allow` a second job, or `replace` the
    * last job by killing it. Default: `"skip"`
    */
-  overlap?: ScheduleRequestOverlap | null;
+  overlap?: ScheduleOverlap | null;
   /**
    * What to do after missed times: create `once` one job for the latest, or `skip` them all. A time is
    * missed if a later one is due as well, or if it is more than 60 seconds late. Default: `"once"`
    */
-  missed?: ScheduleRequestMissed | null;
+  missed?: ScheduleMissed | null;
   /** Missed times that are older than this are always skipped. Default: `86400` */
   missedWithinSeconds?: number | null;
   /**
@@ -827,10 +831,6 @@ export interface ScheduleRequest {
   owner?: string | null;
 }
 
-export type ScheduleRequestMissed = 'once' | 'skip';
-
-export type ScheduleRequestOverlap = 'skip' | 'allow' | 'replace';
-
 export interface ScheduleRun {
   /** Payload of the job. Default: that of the schedule */
   payload?: Record<string, unknown> | null;
@@ -846,8 +846,8 @@ export interface ScheduleWithTimes {
   timezone: string;
   /** Body of Create Job, without fields at their defaults */
   job: Record<string, unknown>;
-  overlap: ScheduleRequestOverlap;
-  missed: ScheduleRequestMissed;
+  overlap: ScheduleOverlap;
+  missed: ScheduleMissed;
   missedWithinSeconds: number;
   spreadSeconds: number;
   startsAt?: Timestamp;

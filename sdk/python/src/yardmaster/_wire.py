@@ -118,6 +118,46 @@ class CreateJob(_CreateJobRequired, total=False):
     delaySeconds: Optional[float]
 
 
+class _DeclaredScheduleRequired(TypedDict):
+    # ID of the schedule
+    id: str
+    # The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
+    job: "ScheduledJob"
+
+
+class DeclaredSchedule(_DeclaredScheduleRequired, total=False):
+    # When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`,
+    # `@weekly`, `@monthly` or `@yearly`. If both day fields are restricted, a day that matches
+    # either one counts. Default: `null`
+    cron: Optional[str]
+    # Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after
+    # the schedule is created. Default: `null`
+    everySeconds: Optional[float]
+    # IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
+    timezone: Optional[str]
+    # What to do if the last job has not ended: `skip` this run, `allow` a second job, or
+    # `replace` the last job by killing it. Default: `"skip"`
+    overlap: Optional["ScheduleOverlap"]
+    # What to do after missed times: create `once` one job for the latest, or `skip` them all. A
+    # time is missed if a later one is due as well, or if it is more than 60 seconds late.
+    # Default: `"once"`
+    missed: Optional["ScheduleMissed"]
+    # Missed times that are older than this are always skipped. Default: `86400`
+    missedWithinSeconds: Optional[float]
+    # Run each time up to this much later, at most until the next time; the delay depends on the
+    # ID and the time. Default: `0`
+    spreadSeconds: Optional[float]
+    # Earliest run (ISO 8601 with a time zone). Default: `null`
+    startsAt: Optional[str]
+    # Latest run (ISO 8601 with a time zone). Default: `null`
+    endsAt: Optional[str]
+    # Whether to create no jobs for now. Default: unchanged; false for a new schedule
+    paused: Optional[bool]
+    # Who declares the schedule, such as the name of a deployment. Others cannot change it.
+    # Default: `null`
+    owner: Optional[str]
+
+
 class _ErrorBodyRequired(TypedDict):
     # Human-readable message; may change
     error: str
@@ -523,6 +563,7 @@ class _OperationFilterRequired(TypedDict):
 class OperationFilter(_OperationFilterRequired, total=False):
     names: List[str]
     tags: List[str]
+    schedule: str
     createdAfter: "Timestamp"
     createdBefore: "Timestamp"
     q: str
@@ -539,6 +580,8 @@ class OperationFilterRequest(_OperationFilterRequestRequired, total=False):
     names: List[str]
     # Only jobs with all of these tags
     tags: List[str]
+    # Only jobs that this schedule has created
+    schedule: str
     # Only these jobs
     ids: List[str]
     # Only jobs created at or after this time (ISO 8601 with a time zone)
@@ -739,7 +782,7 @@ class _ScheduleRequired(TypedDict):
     # Number of times that created no job
     skipped: int
     # The latest time that created no job
-    lastSkipped: Optional["ScheduleLastSkipped"]
+    lastSkipped: Optional["SkippedTime"]
     createdAt: "Timestamp"
 
 
@@ -751,12 +794,6 @@ class Schedule(_ScheduleRequired, total=False):
     startsAt: "Timestamp"
     endsAt: "Timestamp"
     owner: str
-
-
-class ScheduleLastSkipped(TypedDict):
-    # The time that was skipped
-    at: "Timestamp"
-    reason: "ScheduleLastSkippedReason"
 
 
 class ScheduleList(TypedDict):
@@ -837,7 +874,7 @@ class _ScheduleWithTimesRequired(TypedDict):
     # Number of times that created no job
     skipped: int
     # The latest time that created no job
-    lastSkipped: Optional["ScheduleWithTimesLastSkipped"]
+    lastSkipped: Optional["SkippedTime"]
     createdAt: "Timestamp"
     # The next 5 times, before `spreadSeconds`
     upcoming: List["Timestamp"]
@@ -851,12 +888,6 @@ class ScheduleWithTimes(_ScheduleWithTimesRequired, total=False):
     startsAt: "Timestamp"
     endsAt: "Timestamp"
     owner: str
-
-
-class ScheduleWithTimesLastSkipped(TypedDict):
-    # The time that was skipped
-    at: "Timestamp"
-    reason: "ScheduleLastSkippedReason"
 
 
 class _ScheduledJobRequired(TypedDict):
@@ -905,52 +936,12 @@ class SchedulesChange(TypedDict):
 class _SchedulesRequestRequired(TypedDict):
     # Who declares these schedules, such as the name of a deployment
     owner: str
-    schedules: List["SchedulesRequestSchedules"]
+    schedules: List["DeclaredSchedule"]
 
 
 class SchedulesRequest(_SchedulesRequestRequired, total=False):
     # Whether to delete the owner's other schedules. Default: `false`
     prune: Optional[bool]
-
-
-class _SchedulesRequestSchedulesRequired(TypedDict):
-    # ID of the schedule
-    id: str
-    # The jobs to create, as in Create Job without `scheduledFor` and `delaySeconds`
-    job: "ScheduledJob"
-
-
-class SchedulesRequestSchedules(_SchedulesRequestSchedulesRequired, total=False):
-    # When to run: `minute hour day-of-month month day-of-week`, or `@hourly`, `@daily`,
-    # `@weekly`, `@monthly` or `@yearly`. If both day fields are restricted, a day that matches
-    # either one counts. Default: `null`
-    cron: Optional[str]
-    # Interval instead of `cron`. The first run is at `startsAt`; without it, one interval after
-    # the schedule is created. Default: `null`
-    everySeconds: Optional[float]
-    # IANA time zone of `cron`, such as `Europe/Berlin`. Default: `"UTC"`
-    timezone: Optional[str]
-    # What to do if the last job has not ended: `skip` this run, `allow` a second job, or
-    # `replace` the last job by killing it. Default: `"skip"`
-    overlap: Optional["ScheduleOverlap"]
-    # What to do after missed times: create `once` one job for the latest, or `skip` them all. A
-    # time is missed if a later one is due as well, or if it is more than 60 seconds late.
-    # Default: `"once"`
-    missed: Optional["ScheduleMissed"]
-    # Missed times that are older than this are always skipped. Default: `86400`
-    missedWithinSeconds: Optional[float]
-    # Run each time up to this much later, at most until the next time; the delay depends on the
-    # ID and the time. Default: `0`
-    spreadSeconds: Optional[float]
-    # Earliest run (ISO 8601 with a time zone). Default: `null`
-    startsAt: Optional[str]
-    # Latest run (ISO 8601 with a time zone). Default: `null`
-    endsAt: Optional[str]
-    # Whether to create no jobs for now. Default: unchanged; false for a new schedule
-    paused: Optional[bool]
-    # Who declares the schedule, such as the name of a deployment. Others cannot change it.
-    # Default: `null`
-    owner: Optional[str]
 
 
 class Settle(TypedDict):
@@ -980,6 +971,12 @@ class Settled(_SettledRequired, total=False):
     # Number of jobs, from the start of the list, that were created or found before the error;
     # absent if 0
     stored: int
+
+
+class SkippedTime(TypedDict):
+    # The time that was skipped
+    at: "Timestamp"
+    reason: "SkippedTimeReason"
 
 
 class Space(TypedDict):
@@ -1130,13 +1127,13 @@ OperationStatus = Literal["running", "done", "cancelled"]
 Outcome = Union["AckOutcome", "KeepaliveOutcome", "ProgressOutcome", "CheckpointOutcome", "EventOutcome", "CompleteOutcome", "FailOutcome", "ReleaseOutcome"]
 
 
-ScheduleLastSkippedReason = Literal["MISSED", "OVERLAP", "JOB_NOT_UNIQUE", "SPACE_FULL"]
-
-
 ScheduleMissed = Literal["once", "skip"]
 
 
 ScheduleOverlap = Literal["skip", "allow", "replace"]
+
+
+SkippedTimeReason = Literal["MISSED", "OVERLAP", "JOB_NOT_UNIQUE", "SPACE_FULL"]
 
 
 StreamTokenRequestScope = Literal["jobs:read", "jobs:read:progress"]
