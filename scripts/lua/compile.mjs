@@ -142,7 +142,7 @@ export function compile(file, source, shared, isVerb) {
   const head = isVerb ? localsFor(keys, ['space', ...args], rest) + CLOCK : localsFor(keys, args, rest);
   const code = head + body;
   // Verbs use the time.
-  const usesVerbs = namesIn(code).some((name) => shared.get(name)?.body !== undefined);
+  const usesVerbs = [...namesIn(code), ...neededBy(code, shared)].some((name) => shared.get(name)?.body !== undefined);
   const parts = usesVerbs
     ? [...withShared(CLOCK, shared), ...withShared(code, shared, ['now'])]
     : withShared(code, shared);

@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The packages that each workspace may import. */
 const ALLOWED: Record<string, string[]> = {
-  'packages/protocol': ['fastest-levenshtein', 'zod'],
+  'packages/protocol': ['croner', 'fastest-levenshtein', 'zod'],
   'packages/redis': ['@yardmaster/protocol', 'cluster-key-slot', 'ioredis'],
   'packages/runtime': ['@yardmaster/redis', 'pino', 'zod'],
   'packages/store': ['@yardmaster/protocol', '@yardmaster/redis', 'ioredis', 'p-limit', 'safe-stable-stringify'],

@@ -129,7 +129,7 @@ describe('an owner', () => {
     expect((await call('GET', '/free')).body).toMatchObject({ owner: 'me' });
   });
 
-  it('cannot change the schedule of another owner, and a refused call stores nothing', async () => {
+  it('refuses to let others change a schedule, and stores nothing of a refused call', async () => {
     const { put, call } = of('owned');
     await put('a', { ...NIGHTLY, owner: 'me' });
     const refused = {

@@ -315,7 +315,7 @@ function jobOfRun(
 ): { jobId: string; isNew: boolean } | null {
   if (outcome === 'OVERTAKEN') return null;
   if (outcome === 'STORAGE_FULL') throw new YardmasterError('STORAGE_FULL');
-  if (outcome === 'BROKEN') throw new Error('the job of a schedule was not created');
+  if (outcome === 'BROKEN') throw new Error(`the job of a schedule was not created: ${reason}`);
   if (outcome !== 'SKIPPED') return { jobId, isNew: outcome === 'CREATED' };
   const about = { jobId, ...(jobStatus !== '' && { jobStatus }) };
   if (reason === 'OVERLAP') throw new YardmasterError('SCHEDULE_RUNNING', undefined, about);
