@@ -5,6 +5,7 @@ import { checkEntries, checkUniqueEntries } from './checks/entries/entries.js';
 import { checkJobs, type JobBatches } from './checks/jobs.js';
 import { checkOperations } from './checks/operations.js';
 import { checkLists } from './checks/orphans.js';
+import { checkListedSchedules, checkSchedule } from './checks/schedules/schedules.js';
 import { checkRecount } from './checks/spaces/bytes.js';
 import { checkPaused } from './checks/spaces/paused.js';
 import { checkSettings } from './checks/spaces/settings.js';
@@ -48,6 +49,7 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   for (const { key, ...unique } of ofKind(sound, 'unique')) {
     for await (const portion of checkUniqueEntries(checked, key, unique)) yield { of: 'entries', ...portion };
   }
+  yield* stepOverSchedules(checked, sound);
   for (const { spaceId } of ofKind(sound, 'paused'))
     yield { of: 'keys', seen: 0, faults: await checkPaused(checked, spaceId) };
   for (const { spaceId } of ofKind(sound, 'bytes'))
@@ -57,6 +59,15 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   }
   for await (const faults of checkAudit(checked, sound)) yield { of: 'keys', seen: 0, faults };
   yield* stepOverApiKeys(checked, sound);
+}
+
+/** Check those of these keys that hold schedules and their indexes. */
+async function* stepOverSchedules(checked: CheckContext, sound: (KeyKind & { key: string })[]): AsyncGenerator<Step> {
+  for (const { partition, schedule } of ofKind(sound, 'schedule'))
+    yield { of: 'keys', seen: 0, faults: await checkSchedule(checked, partition, schedule) };
+  for (const { key, ...list } of ofKind(sound, 'schedules')) {
+    for await (const portion of checkListedSchedules(checked, key, list)) yield { of: 'entries', ...portion };
+  }
 }
 
 /** Check those of these keys that hold API keys and their indexes. */

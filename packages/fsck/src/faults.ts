@@ -28,6 +28,15 @@ export const FAULTS = {
   bytes_wrong: { meaning: 'the byte total of a space is wrong', repair: 'recalculated' },
   recount_forgotten: { meaning: 'the bytes of a space with maxBytes are not counted', repair: 'counting started' },
   operation_stopped: { meaning: 'a running operation has stalled', repair: 'resumed' },
+  schedule_unlisted: {
+    meaning: 'a schedule is missing from an index, so it does not run or is not shown',
+    repair: 'added',
+  },
+  schedule_misplaced: { meaning: 'a schedule is at the wrong position in an index', repair: 'moved' },
+  schedule_stray: {
+    meaning: 'an index contains a schedule that does not exist or has no next time',
+    repair: 'removed',
+  },
   orphaned: {
     meaning: 'a history, logs, name counts or a byte total exist without their job or space',
     repair: 'removed',
@@ -38,6 +47,7 @@ export const FAULTS = {
   partitions_missing: { meaning: 'the number of partitions and the format are missing', repair: 'stored' },
   unique_twice: { meaning: 'two jobs occupy the same unique key', repair: null },
   record_broken: { meaning: 'a job has a missing or invalid field', repair: null },
+  schedule_broken: { meaning: 'a schedule has a missing or invalid field', repair: null },
   job_unreadable: { meaning: 'a job cannot be checked', repair: null },
   history_disagrees: { meaning: 'the history of a job ends in a different status', repair: null },
   history_incomplete: { meaning: 'the history of a job lacks events implied by its record', repair: null },

@@ -13,6 +13,9 @@ export type KeyKind =
   | { kind: 'operation'; operationId: string }
   /** Operations of a space, or the running ones of a partition. Checking each operation finds what is missing there. */
   | { kind: 'operations' }
+  | { kind: 'schedule'; partition: string; schedule: string }
+  /** Schedules of a space, or those of a partition that have a next time. `spaceId` is null for a partition. */
+  | { kind: 'schedules'; partition: string; spaceId: string | null }
   /** What is paused in a space. */
   | { kind: 'paused'; spaceId: string }
   | { kind: 'pauses' }
@@ -55,6 +58,8 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   unique: 'hash',
   operation: 'hash',
   operations: 'zset',
+  schedule: 'hash',
+  schedules: 'zset',
   paused: 'hash',
   pauses: 'zset',
   bytes: 'hash',
@@ -127,12 +132,14 @@ function auditKey(rest: string): KeyKind {
 
 function partitionKey(partition: string, rest: string): KeyKind {
   if (rest === 'spaces' || rest === 'settings') return { kind: rest, partition };
+  if (rest === 'schedules') return { kind: rest, partition, spaceId: null };
   if (rest === 'pauses' || rest === 'recounts' || rest === 'operations') return { kind: rest };
   if (rest === 'stepped' || rest === 'barrier') return { kind: rest };
   if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, ...ANY };
   if (/^counted:[a-z2-7]{16}$/.test(rest)) return { kind: 'counted' };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
   if (rest.startsWith('operation:')) return operationKey(partition, rest.slice('operation:'.length));
+  if (rest.startsWith('schedule:')) return scheduleKey(partition, rest.slice('schedule:'.length));
   return rest.startsWith('space:') ? spaceKey(partition, rest.slice('space:'.length)) : UNKNOWN;
 }
 
@@ -146,12 +153,18 @@ function jobKey(partition: string, rest: string): KeyKind {
 const operationKey = (partition: string, operationId: string): KeyKind =>
   isJobId(operationId) && operationId.startsWith(partition) ? { kind: 'operation', operationId } : UNKNOWN;
 
+function scheduleKey(partition: string, schedule: string): KeyKind {
+  const [, spaceId = ''] = /^([\w.:-]{1,128})\/[\w.:-]{1,128}$/.exec(schedule) ?? [];
+  return spaceId !== '' && partitionOf(spaceId) === partition ? { kind: 'schedule', partition, schedule } : UNKNOWN;
+}
+
 function spaceKey(partition: string, rest: string): KeyKind {
   const end = rest.indexOf('/');
   const [spaceId, index] = [rest.slice(0, end), rest.slice(end + 1)];
   // A key in the wrong partition is unknown, because no code reads it. Each of its jobs is reported.
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (index === 'operations') return { kind: 'operations' };
+  if (index === 'schedules') return { kind: index, partition, spaceId };
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, ...ANY };
   if (index === 'names' || index === 'unique' || index === 'paused' || index === 'bytes')
     return { kind: index, spaceId };

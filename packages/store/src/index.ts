@@ -67,6 +67,8 @@ export {
   redisFaultsOf,
 } from './redis-settings.js';
 export { type Fired, fireSchedules } from './schedules/fire.js';
+export { dueOf } from './schedules/plan.js';
+export { type StoredSchedule, storedScheduleOf, timingOf } from './schedules/record.js';
 export {
   deleteSchedule,
   getSchedule,
