@@ -81,7 +81,7 @@ describe('while the last job has not ended', () => {
   it.each([
     ['', {}],
     ['its unique key', { unique: { key: 'k' } }],
-  ])('kills it with `overlap: replace`, also when it holds %s', async (title, more) => {
+  ])('kills it with `overlap: replace`, even when it holds %s', async (title, more) => {
     const id = `replace${title.length}`;
     const body = { overlap: 'replace', job: { name: id, ...more } };
     const { put, call } = of('overlap');
@@ -166,7 +166,7 @@ describe('a run on demand', () => {
     expect(await call('POST', '/a/run')).toMatchObject({ status: 201, body: { payload: { a: 1 } } });
   });
 
-  it('can be refused only for its own schedule', async () => {
+  it('of one schedule does not depend on the jobs of another', async () => {
     const { put, call } = of('demand');
     await put('b', { cron: EVERY_MINUTE });
     await put('c', { cron: EVERY_MINUTE });

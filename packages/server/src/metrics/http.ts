@@ -7,7 +7,7 @@ import { currentResponseOf, openResponsesOf } from '../http/connection.js';
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
 
 /** Methods with their own label value. All others share one, because clients can invent any number of them. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']);
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Route of a request that was refused before its route was known. */
 const NO_ROUTE = 'none';
