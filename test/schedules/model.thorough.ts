@@ -1,3 +1,4 @@
+import { inspect, isDeepStrictEqual } from 'node:util';
 import { afterAll, expect, it } from '@jest/globals';
 import { type Schedule, scheduleRequest } from '@yardmaster/protocol';
 import {
@@ -41,11 +42,11 @@ import {
 //   MODEL_SEED=7 …   walks with this seed
 
 const STEPS = 2_000;
-const SEEDS = process.env.MODEL_SEED === undefined ? [1, 2, 3] : [Number(process.env.MODEL_SEED)];
+const SEEDS = process.env.MODEL_SEED === undefined ? [1, 2] : [Number(process.env.MODEL_SEED)];
 const FSCK_EVERY = 100;
 const BEGINNING = Date.UTC(2027, 1, 27, 22, 58, 30, 250);
 const SPACES = ['model-a', 'model-b'] as const;
-const IDS = ['one', 'two', 'three', 'four'];
+const IDS = ['one', 'two', 'three'];
 
 const redis = withRedis();
 const connections: Redis[] = [];
@@ -129,23 +130,22 @@ class Walk {
       this.expectSame(await fsck(this.stores[0]), []);
     }
     // A walk that never did one of these has tested too little.
-    const { jobs, schedules } = this.oracle;
-    expect(new Set(jobs.map(({ status }) => status)).size).toBeGreaterThan(4);
+    const { jobs } = this.oracle;
     expect(jobs.some(({ isReplaced }) => isReplaced)).toBe(true);
-    expect(schedules.size).toBeGreaterThan(0);
+    expect(jobs.map(({ status }) => status)).toEqual(expect.arrayContaining(['completed', 'killed', 'deleted']));
   }
 
   private async step(): Promise<void> {
     const { random, oracle } = this;
     const kind = random.weighted({
-      put: 8,
+      put: 12,
       pause: 4,
       remove: 1,
       run: 6,
       pass: 30,
       fire: 30,
-      read: 6,
-      late: 6,
+      read: 10,
+      late: 10,
       work: 20,
     });
     const some = [...oracle.schedules.keys()];
@@ -192,7 +192,7 @@ class Walk {
       cron: isCron ? random.of(EXPRESSIONS) : null,
       everySeconds: isCron ? null : random.of([10, 45, 60, 90, 3_600, 100_000]),
       startsAt,
-      endsAt: random.chance(0.2) ? Math.max(startsAt ?? 0, within(200_000_000)) : null,
+      endsAt: random.chance(0.3) ? Math.max(startsAt ?? 0, within(200_000_000)) : null,
       spreadSeconds: random.chance(0.3) ? random.of([5, 60, 1_800, 100_000]) : 0,
       overlap: random.of(['skip', 'allow', 'replace']),
       missed: random.of(['once', 'skip']),
@@ -202,17 +202,31 @@ class Walk {
   }
 
   /** Create a schedule, repeat it, change one or two fields, or change all. */
-  private async put(): Promise<void> {
+  private async put(key = keyOf(this.random.of(SPACES), this.random.of(IDS))): Promise<void> {
     const { random, oracle } = this;
-    const key = keyOf(random.of(SPACES), random.of(IDS));
     const before = oracle.schedules.get(key)?.declared;
     const drawn = this.drawDeclared();
-    const one = random.of(['spreadSeconds', 'overlap', 'missed', 'missedWithinSeconds', 'paused'] as const);
+    const one = random.of([
+      'spreadSeconds',
+      'overlap',
+      'missed',
+      'missedWithinSeconds',
+      'startsAt',
+      'endsAt',
+      'paused',
+    ] as const);
     const timing = { cron: drawn.cron, everySeconds: drawn.everySeconds };
     const declared =
       before === undefined || random.chance(0.4)
         ? drawn
-        : random.of([before, { ...before, [one]: drawn[one] }, { ...before, ...timing }]);
+        : random.of([
+            before,
+            { ...before, [one]: drawn[one] },
+            { ...before, [one]: drawn[one] },
+            { ...before, ...timing },
+          ]);
+    if (declared.startsAt !== null && declared.endsAt !== null)
+      declared.endsAt = Math.max(declared.startsAt, declared.endsAt);
     const { paused, ...others } = declared;
     const body = random.chance(0.5) ? declared : others;
     this.note('put', key, body);
@@ -270,7 +284,7 @@ class Walk {
     );
   }
 
-  /** Let a scheduler read what is due, and run it later, twice, or never. */
+  /** Let a scheduler read what is due, and run it later, twice, or never; a schedule may change right after. */
   private async read(): Promise<void> {
     const { oracle, random } = this;
     const spaceId = random.of(SPACES);
@@ -279,10 +293,13 @@ class Walk {
     const send = await this.slow.read(partitionOf(spaceId), oracle.now);
     this.expectSame(send !== null, readings.length > 0);
     if (send !== null) this.late.push({ send, fire: () => oracle.fire(readings), left: random.between(0, 2) });
+    if (readings.length === 0 || random.chance(0.5)) return;
+    await this.put(random.of(readings).key);
+    if (random.chance(0.7)) await this.sendLate();
   }
 
   private async sendLate(): Promise<void> {
-    const script = this.late.find(({ left }) => left > 0);
+    const script = this.late.findLast(({ left }) => left > 0);
     if (script === undefined) return;
     this.note('late');
     script.left--;
@@ -317,8 +334,11 @@ class Walk {
   }
 
   private expectSame(actual: unknown, expected: unknown): void {
-    const at = `seed ${this.seed}, step ${this.steps.length}\n${this.steps.slice(-12).join('\n')}`;
-    expect({ at, actual }).toEqual({ at, actual: expected });
+    if (isDeepStrictEqual(actual, expected)) return;
+    const steps = [`seed ${this.seed}, step ${this.steps.length}:`, ...this.steps.slice(-20)].join('\n  ');
+    throw new Error(
+      `${steps}\nexpected ${inspect(expected, { depth: 9 })}\nbut it is ${inspect(actual, { depth: 9 })}`,
+    );
   }
 
   /** Compare all schedules, and the number of jobs. */

@@ -175,14 +175,14 @@ describe('a run on demand', () => {
   });
 });
 
-it('a copy of a job of a schedule is not a job of the schedule', async () => {
-  const { put, call, jobs } = of('copy');
-  await put('a', { cron: EVERY_MINUTE, job: { name: 'work', tags: ['x', 'y'] } });
+it.each([[['x', 'y']], [undefined]])('a copy of a job with the tags %j is not a job of the schedule', async (tags) => {
+  const { put, call, jobs } = of(`copy-${tags}`.replace(',', '-'));
+  await put('a', { cron: EVERY_MINUTE, job: { name: 'work', ...(tags && { tags }) } });
   const { id } = (await call('POST', '/a/run')).body;
   const copy = await service.call('POST', `/jobs/${id}/copy`, { body: {} });
-  expect(copy.body).toMatchObject({ tags: ['x', 'y'] });
+  expect(copy.body.tags).toEqual(tags);
   expect(copy.body).not.toHaveProperty('scheduleId');
-  expect(await jobs('a', '&tag=x')).toMatchObject([{ id }]);
+  expect(await jobs('a', tags ? '&tag=x' : '')).toMatchObject([{ id }]);
 });
 
 it('lists and kills the jobs of one schedule', async () => {

@@ -20,7 +20,8 @@ for i, name in ipairs(names) do
   if name == 'tags' then value = withoutLabels(value) end
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
-local options = job.maxRetries .. ' ' .. job.timeoutSeconds .. ' ' .. string.gsub(job.flags, '[ukdh]', '')
+local dropped = withoutLabels(option(job, 't', 'tags')) and '[ukdh]' or '[ukdht]'
+local options = job.maxRetries .. ' ' .. job.timeoutSeconds .. ' ' .. string.gsub(job.flags, dropped, '')
 local settings = settingsText(base, job.space)
 local limits = (maxPendingIn(settings) or '') .. (maxBytesIn(settings) and 'b' or '')
 local extras = '- ' .. (limits == '' and '-' or limits) .. ' - '
