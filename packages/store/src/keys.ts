@@ -44,7 +44,7 @@ export type AuditStream = (typeof AUDIT_STREAMS)[number];
  * | `ym:{pp}:space:<s>/operations` | zset | operation ID by epoch ms of its start | start | as its operations |
  * | `ym:{pp}:schedules` | zset | `<space>/<id>` of each schedule that has a next time, by epoch ms at which it fires | change of a schedule, each fire | pause or delete of the schedule; its last time |
  * | `ym:{pp}:schedule:<s>/<id>` | hash | the record; see schedules/record.ts | change of the schedule, each fire, run on demand | delete of the schedule |
- * | `ym:{pp}:space:<s>/schedules` | zset | schedule ID by its place: epoch ms of its creation × 1,024, or more to be unique | creation of a schedule | delete of the schedule |
+ * | `ym:{pp}:space:<s>/schedules` | zset | schedule ID by its place, which is unique: 1,024 times the epoch ms of its creation, or more | creation of a schedule | delete of the schedule |
  * | `ym:{keys}:records` | hash | API key ID → JSON | creation, rotation | revocation; cleanup within an hour after its expiry |
  * | `ym:{keys}:index` | zset | `/<id>` of each API key, and `<space>/<id>` of a key bound to a space, in lexical order | creation | as its record |
  * | `ym:{keys}:children` | zset | `<id of an API key>/<id of a key that it made>/<space of that key>`, in lexical order | creation of the second key | revocation of the second key; revocation of the first that keeps the keys it made |
