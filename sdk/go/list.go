@@ -18,6 +18,8 @@ type ListOptions struct {
 	Names []string
 	// Tags: only jobs with all of these.
 	Tags []string
+	// Schedule is the ID of the schedule that created the jobs.
+	Schedule string
 	// Query is a text in the JSON of the payload, result or error. Case-insensitive.
 	Query string
 	// CreatedAfter: only jobs created at or after this time.
@@ -34,6 +36,9 @@ func (o ListOptions) query() url.Values {
 	query := url.Values{"name": o.Names, "tag": o.Tags}
 	for _, status := range o.Statuses {
 		query.Add("status", string(status))
+	}
+	if o.Schedule != "" {
+		query.Set("schedule", o.Schedule)
 	}
 	if o.Query != "" {
 		query.Set("q", o.Query)

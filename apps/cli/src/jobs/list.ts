@@ -13,6 +13,7 @@ interface Flags extends SpaceFlags {
   status?: Status[];
   name?: string[];
   tag?: string[];
+  schedule?: string;
   query?: string;
   after?: string;
   before?: string;
@@ -37,6 +38,7 @@ export const listCommand = defineCommand({
         .addOption(new Option('--status <status...>', 'only jobs with this status; repeatable').choices(STATUSES))
         .option('--name <name>', 'only jobs with this name; repeatable', repeated)
         .option('--tag <tag>', 'only jobs with this tag; if repeated, with all of the tags', repeated)
+        .option('--schedule <id>', 'only jobs created by this schedule')
         .option('--query <text>', 'only jobs whose payload, result or error contains this text')
         .option('--after <time>', `only jobs created at or after this time: ${PAST_MOMENT}`, pastMomentOf)
         .option('--before <time>', 'only jobs created before this time', pastMomentOf)
@@ -60,10 +62,10 @@ export const listCommand = defineCommand({
     const { flags } = line;
     const { isJson, ...target } = spaceIn(line, 'listing jobs', 'jobs:read');
     if (isJson && flags.output !== undefined) throw new UsageError('--json and --output cannot be combined');
-    const { status, name, tag, query: q, after: createdAfter, before: createdBefore, order } = flags;
+    const { status, name, tag, schedule, query: q, after: createdAfter, before: createdBefore, order } = flags;
     if (flags.all && flags.limit !== undefined) throw new UsageError('--all and --limit cannot be combined');
     const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? DEFAULT_LIMIT);
-    const query = { status, name, tag, q, createdAfter, createdBefore, order };
+    const query = { status, name, tag, schedule, q, createdAfter, createdBefore, order };
     const output = isJson ? 'json' : (flags.output ?? 'table');
     return { ...target, query, limit, offset: flags.offset ?? 0, output };
   },

@@ -15,6 +15,7 @@ interface StartFlags extends SpaceFlags, ConfirmFlags {
   status?: string[];
   name?: string[];
   tag?: string[];
+  schedule?: string;
   createdAfter?: string;
   createdBefore?: string;
   query?: string;
@@ -47,6 +48,7 @@ export const startOperationCommand = defineCommand({
         )
         .option('--name <name>', 'only jobs with this name; repeatable', repeated)
         .option('--tag <tag>', 'only jobs with this tag; repeatable', repeated)
+        .option('--schedule <id>', 'only jobs created by this schedule')
         .option('--created-after <time>', `only jobs created at or after this time: ${PAST_MOMENT}`, pastMomentOf)
         .option('--created-before <time>', 'only jobs created before this time', pastMomentOf)
         .option('--query <text>', 'only jobs whose payload, result or error contains this text')
@@ -64,8 +66,8 @@ export const startOperationCommand = defineCommand({
     const { flags } = line;
     const target = spaceIn(line, 'changing jobs', 'jobs:manage');
     const { limit, reason, delay: delaySeconds, wait: mustWait = false } = flags;
-    const { status, name: names, tag: tags, id: ids, createdAfter, createdBefore, query: q } = flags;
-    const filter = { status, names, tags, ids, createdAfter, createdBefore, q };
+    const { status, name: names, tag: tags, schedule, id: ids, createdAfter, createdBefore, query: q } = flags;
+    const filter = { status, names, tags, schedule, ids, createdAfter, createdBefore, q };
     const body = { action: line.args[0] as OperationAction, filter, limit, dryRun: flags.dryRun, reason, delaySeconds };
     return { ...target, body, mustWait, isSure: flags.yes ?? false };
   },

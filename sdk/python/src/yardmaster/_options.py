@@ -111,6 +111,8 @@ class JobFilter(TypedDict, total=False):
     name: str | Sequence[str]
     #: Only jobs with this tag, or with all of several.
     tag: str | Sequence[str]
+    #: Only jobs created by the schedule with this ID.
+    schedule: str
     #: Only jobs with this text in the JSON of their payload, result or error. Case-insensitive.
     q: str
     #: Only jobs created at or after this time. A datetime needs a time zone.

@@ -49,6 +49,8 @@ export interface ListOptions {
   name?: string | readonly string[];
   /** Only jobs with this tag, or with all of several. */
   tag?: string | readonly string[];
+  /** Only jobs created by the schedule with this ID. */
+  schedule?: string;
   /** Only jobs with this text in the JSON of their payload, result or error. Case-insensitive. */
   q?: string;
   /** Only jobs created at or after this time. */
