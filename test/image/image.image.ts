@@ -141,6 +141,7 @@ withEngine('the image', () => {
 
   it('the image starts as docs/install.md shows, and keeps its admin key in its volume', async () => {
     const shown = commandsIn('docs/install.md', '## Run the image').replace(/\\\n/g, '');
+    const readKey = String(/node -p '(.*)'/.exec(commandsIn('docs/install.md', 'The admin key is created'))?.[1]);
     const volume = `${IMAGE}-data`;
     const options = String(/^docker run -d --name \S+ -p \S+ (.*) yardmaster$/m.exec(shown)?.[1])
       .replace('redis.example.com', 'redis')
@@ -150,7 +151,7 @@ withEngine('the image', () => {
       const { id } = await start(options.trim().split(/\s+/));
       const url = `http://${await docker('port', id, '8080')}`;
       await untilStatus(`${url}/readyz`, 200);
-      keys.push(await docker('exec', id, 'node', '-p', /node -p '(.*)'/.exec(shown)?.[1] as string));
+      keys.push(await docker('exec', id, 'node', '-p', readKey));
       expect((await createJob(url, keys[n] as string)).status).toBe(201);
       await docker('rm', '-f', ...started.splice(0));
     }
