@@ -39,6 +39,7 @@ def map_case(context, case):
     wait_shortly(case)
     never_reject_in_a_list(case)
     never_wait_for_a_list(case)
+    run_at_valid_times(case)
     return case
 
 
@@ -141,6 +142,23 @@ def log_at_a_time(case):
         if isinstance(entry, dict) and isinstance(entry.get("timestamp"), str):
             if not MOMENT.fullmatch(entry["timestamp"]):
                 entry["timestamp"] = None
+
+
+def run_at_valid_times(case):
+    """A schedule with both `cron` and `everySeconds`, or with a text that is no cron expression or time zone, is refused."""
+    is_valid = case.meta and case.meta.generation.mode == schemathesis.GenerationMode.POSITIVE
+    if operation_of(case) not in ("putSchedule", "putSchedules") or not is_valid or not isinstance(case.body, dict):
+        return
+    schedules = case.body.get("schedules", [case.body])
+    for number, schedule in enumerate(schedules):
+        for name, value in {"cron": "@daily", "timezone": "UTC", "startsAt": None, "endsAt": None}.items():
+            if name in schedule:
+                schedule[name] = value
+        schedule["everySeconds"] = None if schedule.get("cron") else 60
+        if "id" in schedule:
+            schedule.update(id=f"schedule-{number}", owner=None)
+        headers = schedule["job"].get("callbackHeaders")
+        schedule["job"]["callbackHeaders"] = headers and {name.lower(): value for name, value in headers.items()}
 
 
 def page_in_one_way(case):

@@ -29,6 +29,7 @@ end
 
 -- Remove the labels from the field `tags` of a record; nil if nothing is left. They come after the tags.
 local function withoutLabels(tags)
-  local kept = string.gsub(tags or '', '\n?\1.*$', '')
+  if not string.find(tags, '\1', 1, true) then return tags end
+  local kept = string.gsub(tags, '\n?\1.*$', '')
   return kept ~= '' and kept or nil
 end

@@ -12,15 +12,17 @@ local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
 
-local fields = { 'copyOf', jobId }
+local fields, dropped = { 'copyOf', jobId }, '[ukdh]'
 local values = redis.call('HMGET', job.key, unpack(names))
 for i, name in ipairs(names) do
   local value = values[i]
   if name == 'payload' and payload ~= '' then value = payload ~= 'null' and payload or nil end
-  if name == 'tags' then value = withoutLabels(value) end
+  if name == 'tags' and value then
+    value = withoutLabels(value)
+    if not value then dropped = '[ukdht]' end
+  end
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
-local dropped = withoutLabels(option(job, 't', 'tags')) and '[ukdh]' or '[ukdht]'
 local options = job.maxRetries .. ' ' .. job.timeoutSeconds .. ' ' .. string.gsub(job.flags, dropped, '')
 local settings = settingsText(base, job.space)
 local limits = (maxPendingIn(settings) or '') .. (maxBytesIn(settings) and 'b' or '')
