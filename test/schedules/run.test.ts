@@ -175,25 +175,6 @@ describe('a run on demand', () => {
   });
 });
 
-it('shows the time of its run for a job, and the time of its next attempt while the job is scheduled', async () => {
-  const job = { name: 'work', retry: { delaySeconds: 3_600, jitter: 0 } };
-  const { jobs, at, after } = await fire('retried', 'a', 0, { job });
-  const id = after.lastJobId as string;
-  const shown = async () =>
-    (await jobs('a')).map(({ scheduledFor }: { scheduledFor: string }) => Date.parse(scheduledFor));
-  const fail = async () => {
-    for (const verb of ['claim', 'ack']) await step(service, id, verb);
-    await step(service, id, 'fail', { error: 'no' });
-  };
-  await fail();
-  const [again] = await shown();
-  expect(again).toBeGreaterThan(at + 3_500_000);
-  await step(service, id, 'reschedule', { delaySeconds: 0 });
-  expect(await shown()).toEqual([at]);
-  await service.call('POST', `/jobs/${id}/kill`);
-  expect(await shown()).toEqual([at]);
-});
-
 it.each([[['x', 'y']], [undefined]])('a copy of a job with the tags %j is not a job of the schedule', async (tags) => {
   const { put, call, jobs } = of(`copy-${tags}`.replace(',', '-'));
   await put('a', { cron: EVERY_MINUTE, job: { name: 'work', ...(tags && { tags }) } });

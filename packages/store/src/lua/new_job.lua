@@ -28,7 +28,7 @@ local function replaceJob(job, nowMs, options, fields, delay)
   leaveWaiting(job)
   leaveTags(job)
   redis.call('HDEL', job.key, 'payload', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
-    'scheduledFor', 'scheduleTime', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority', 'tags')
+    'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority', 'tags')
   local old = job.flags
   job.maxRetries, job.timeoutSeconds, job.flags = string.match(options, '^(%S+) (%S+) (%S+)$')
   for kept in string.gmatch(old, '[bdh]') do setFlag(job, kept) end

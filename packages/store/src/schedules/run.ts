@@ -73,7 +73,7 @@ function itemOf({ schedule, plan, job }: Run): ScriptArgument[] {
 function packRun({ spaceId, id, settings }: StoredSchedule, { request, at }: NonNullable<Run['job']>): PackedJob {
   const { tags, ...others } = withSpaceDefaults(request, settings);
   const packed = packJob(spaceId, { ...others, tags: [...(tags ?? []), scheduleLabel(id)] }, null);
-  return { ...packed, fields: [...packed.fields, 'scheduleTime', at] };
+  return { ...packed, fields: [...packed.fields, 'scheduledFor', at] };
 }
 
 function reportChanges({ observer }: Store, { schedule, job }: Run, result: RunResult, killed: string[]): void {

@@ -1,4 +1,4 @@
-local WHOLE = { 'deliveryTimeouts', 'missedWindowMs', 'logsDropped', 'deliveredAt', 'startedAt', 'scheduledFor', 'scheduleTime', 'startBy', 'runBy',
+local WHOLE = { 'deliveryTimeouts', 'missedWindowMs', 'logsDropped', 'deliveredAt', 'startedAt', 'scheduledFor', 'startBy', 'runBy',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
 local FIELDS = { 'state', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
   'priority', 'callbackOn', 'tags', 'bytes', unpack(WHOLE) }

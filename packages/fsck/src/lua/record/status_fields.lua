@@ -18,7 +18,8 @@ local function checkByStatus(broken, r)
   local most = isReplaceable and math.huge or tonumber(r.maxRetries) + 1
   if attempt > most or (hasRun and attempt == 0) then broken('state', 'has an invalid number of attempts: ' .. attempt) end
   if not isWaiting and r.updatedAt == '0' then broken('state', 'lacks the time of its last change') end
-  if hasLabel(r.tags) and not r.scheduleTime then broken('scheduleTime') end
+  -- Only a reschedule to now, which is in the history, removes the time of a run of a schedule.
+  if hasLabel(r.tags) and not r.scheduledFor and not has(r, 'h') then broken('scheduledFor') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
   for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
   if status == 'completed' and redis.call('HEXISTS', r.key, 'result') == 0 then broken('result') end

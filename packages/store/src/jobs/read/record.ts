@@ -17,7 +17,6 @@ import { deliveryTokenOf, stateOf } from './state.js';
  * | field | meaning |
  * |---|---|
  * | `callbackUrl`, `callbackHeaders`, `callbackOn` | where, with which headers and after which statuses the callback is sent |
- * | `scheduleTime` | time of the run of a schedule that created the job. Unlike `scheduledFor`, a retry keeps it |
  * | `progressAt` | when the latest progress was reported |
  * | `checkpoint` | latest checkpoint, passed to the next attempt |
  * | `deliveryTimeouts` | number of consecutive delivery timeouts; removed by an ack |
@@ -43,7 +42,6 @@ export const LISTED_FIELDS = [
   'progress',
   'unique',
   'scheduledFor',
-  'scheduleTime',
   'retry',
   'maxRunSeconds',
   'startWithinSeconds',
@@ -94,7 +92,6 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
   const unique = uniqueOfStored(record.unique);
   const retry = retryOfStored(record.retry);
   const { tags, scheduleId } = labelsOfStored(record.tags);
-  const scheduledFor = status === 'scheduled' ? record.scheduledFor : (record.scheduleTime ?? record.scheduledFor);
   const createdAt = isoOfOrder(order);
   const updatedAt = state.updatedAt === null ? createdAt : isoOf(state.updatedAt);
   return {
@@ -113,7 +110,7 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     result: parseJson(record.result),
     ...(record.error ? { error: parseJson(record.error) as NonNullable<Job['error']> } : {}),
     ...(record.progress ? { progress: parseJson(record.progress) as NonNullable<Job['progress']> } : {}),
-    ...(scheduledFor ? { scheduledFor: isoOf(scheduledFor) } : {}),
+    ...(record.scheduledFor ? { scheduledFor: isoOf(record.scheduledFor) } : {}),
     ...(retry && { retry }),
     ...(record.maxRunSeconds ? { maxRunSeconds: Number(record.maxRunSeconds) } : {}),
     ...(record.startWithinSeconds ? { startWithinSeconds: Number(record.startWithinSeconds) } : {}),
