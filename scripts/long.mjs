@@ -51,7 +51,7 @@ const SUITES = {
   instructions: script('bench/instructions/main.mjs', () => []),
   mutation: script('test/mutation/main.mjs'), // A mutant that makes tests hang takes two minutes, so a tenth could take twenty.
   fuzz: script('test/fuzz/main.mjs', () => ['--short']),
-  schemathesis: script('scripts/schemathesis/test.mjs', () => ['--max-examples', '20']),
+  schemathesis: script('scripts/schemathesis/test.mjs', () => ['--max-examples', '25']),
   generators: script('scripts/generators/test.mjs'),
   sdk: script('scripts/sdk/test.mjs', language),
   conformance: script('scripts/sdk/conformance.mjs', (n) => ['--tenth', `${n}`]),

@@ -798,7 +798,11 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Copy Job', { payload: {} }, [true, true]],
   ['Kill Job', {}, [true]],
   ['Change Space Settings', { retention: {}, defaults: {} }, [false, false, false]],
-  ['Put Schedule', { ...every, job: { ...work, payload: {} } }, [false, false, true]],
+  [
+    'Put Schedule',
+    { ...every, job: { ...work, payload: {}, unique: { key: 'k' }, retry: { delaySeconds: 1 } } },
+    [false, false, true, false, false],
+  ],
   ['Put Schedules', declared, [false, false, false]],
   ['Pause Schedule', { paused: true }, [false]],
   ['Run Schedule', { payload: {} }, [false, true]],

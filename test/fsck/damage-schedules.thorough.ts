@@ -67,6 +67,11 @@ it('fsck finds no fault in a job of a schedule that was rescheduled to now', asy
   expect((await check(service.store)).short).toEqual([]);
 });
 
+it('fsck finds no fault in a copy of a job of a schedule', async () => {
+  await service.call('POST', `/jobs/${await fire()}/copy`, { body: {} });
+  expect((await check(service.store)).short).toEqual([]);
+});
+
 it.each<[title: string, harm: (nextAt: number) => unknown, faults: Short[], fields?: Fields]>([
   ['is not listed', () => remove(LIST, 'nightly'), [fault('schedule_unlisted', LIST)]],
   ['is listed too early', () => write(LIST, 1, 'nightly'), [fault('schedule_misplaced', LIST)]],

@@ -954,12 +954,12 @@ type ScheduledJob struct {
 	CallbackHeaders map[string]string `json:"callbackHeaders,omitempty"`
 	// Outcomes that trigger the callback; null for `completed` and `dead`. Default: `null`
 	CallbackOn []CreateJobCallbackOn `json:"callbackOn,omitempty"`
-	// Unique key: create the job only if no other job holds it. Default: `null`
-	Unique *UniqueRequest `json:"unique,omitempty"`
+	// Default: `null`
+	Unique *ScheduledUnique `json:"unique,omitempty"`
 	// Labels to find and filter jobs by; duplicates are refused. Default: `null`
 	Tags []string `json:"tags,omitempty"`
-	// Delays between attempts; null to retry without a delay. Default: `null`
-	Retry *RetryRequest `json:"retry,omitempty"`
+	// Default: `null`
+	Retry *ScheduledRetry `json:"retry,omitempty"`
 	// Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null`
 	MaxRunSeconds *float64 `json:"maxRunSeconds,omitempty"`
 	// Maximum number of seconds from when the job becomes claimable to its first ack; if exceeded, the job
@@ -969,6 +969,23 @@ type ScheduledJob struct {
 	// Default: `0`
 	Priority *int `json:"priority,omitempty"`
 }
+
+// ScheduledRetry is a value of the API.
+type ScheduledRetry struct {
+	// Delay in seconds before each retry; or a list with one delay per retry, the last of which repeats
+	DelaySeconds json.RawMessage `json:"delaySeconds"`
+	// Multiplier applied to the delay after each retry; null means 1. Not allowed with a list of delays.
+	// Default: `null`
+	Factor *float64 `json:"factor,omitempty"`
+	// Maximum delay in seconds, after factor and jitter; null means 604800. Default: `null`
+	MaxDelaySeconds *float64 `json:"maxDelaySeconds,omitempty"`
+	// Random variation of each delay, as a fraction: `0.2` varies it by up to 20% in either direction.
+	// Default: `0.2`
+	Jitter *float64 `json:"jitter,omitempty"`
+}
+
+// ScheduledUnique is a value of the API.
+type ScheduledUnique = UniqueRequest
 
 // SchedulesChange is a value of the API.
 type SchedulesChange struct {

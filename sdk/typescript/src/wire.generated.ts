@@ -895,12 +895,12 @@ export interface ScheduledJob {
   callbackHeaders?: Record<string, string> | null;
   /** Outcomes that trigger the callback; null for `completed` and `dead`. Default: `null` */
   callbackOn?: CreateJobCallbackOn[] | null;
-  /** Unique key: create the job only if no other job holds it. Default: `null` */
-  unique?: UniqueRequest | null;
+  /** Default: `null` */
+  unique?: ScheduledUnique | null;
   /** Labels to find and filter jobs by; duplicates are refused. Default: `null` */
   tags?: string[] | null;
-  /** Delays between attempts; null to retry without a delay. Default: `null` */
-  retry?: RetryRequest | null;
+  /** Default: `null` */
+  retry?: ScheduledRetry | null;
   /** Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null` */
   maxRunSeconds?: number | null;
   /**
@@ -914,6 +914,25 @@ export interface ScheduledJob {
    */
   priority?: number | null;
 }
+
+export interface ScheduledRetry {
+  /** Delay in seconds before each retry; or a list with one delay per retry, the last of which repeats */
+  delaySeconds: number | number[];
+  /**
+   * Multiplier applied to the delay after each retry; null means 1. Not allowed with a list of delays.
+   * Default: `null`
+   */
+  factor?: number | null;
+  /** Maximum delay in seconds, after factor and jitter; null means 604800. Default: `null` */
+  maxDelaySeconds?: number | null;
+  /**
+   * Random variation of each delay, as a fraction: `0.2` varies it by up to 20% in either direction.
+   * Default: `0.2`
+   */
+  jitter?: number | null;
+}
+
+export type ScheduledUnique = UniqueRequest;
 
 export interface SchedulesChange {
   created: number;

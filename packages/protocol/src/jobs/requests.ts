@@ -24,7 +24,7 @@ import {
   withDefault,
 } from '../schema/fields.js';
 import { TERMINAL_STATUSES } from './statuses.js';
-import { delaySeconds, startTime, timing, withStartTime } from './timing.js';
+import { delaySeconds, retrySchema, startTime, timing, withStartTime } from './timing.js';
 import { uniqueRequest } from './unique.js';
 
 /** Make the schema of a list of names to match. */
@@ -91,7 +91,22 @@ export type CreateJobRequest = z.output<typeof createJobRequest>;
 export const repeatedJobRequest = z
   .object(request, anObject)
   .transform((job): CreateJobRequest => ({ ...job, scheduledFor: null, delaySeconds: null }));
-describeAs(repeatedJobRequest, z.object(request).meta({ id: 'ScheduledJob', additionalProperties: false }));
+const EXACT = { additionalProperties: false } as const;
+describeAs(
+  repeatedJobRequest,
+  z
+    .object({
+      ...request,
+      unique: uniqueRequest
+        .meta({ id: 'ScheduledUnique', ...EXACT })
+        .nullable()
+        .default(null),
+      retry: retrySchema({ id: 'ScheduledRetry', ...EXACT })
+        .nullable()
+        .default(null),
+    })
+    .meta({ id: 'ScheduledJob', ...EXACT }),
+);
 
 /** Body of Create Job for several jobs. Only the OpenAPI document uses it; each job is checked on its own. */
 export const createJobsRequest = z

@@ -910,12 +910,12 @@ class ScheduledJob(_ScheduledJobRequired, total=False):
     callbackHeaders: Optional[Dict[str, str]]
     # Outcomes that trigger the callback; null for `completed` and `dead`. Default: `null`
     callbackOn: Optional[List["CreateJobCallbackOn"]]
-    # Unique key: create the job only if no other job holds it. Default: `null`
-    unique: Optional["UniqueRequest"]
+    # Default: `null`
+    unique: Optional["ScheduledUnique"]
     # Labels to find and filter jobs by; duplicates are refused. Default: `null`
     tags: Optional[List[str]]
-    # Delays between attempts; null to retry without a delay. Default: `null`
-    retry: Optional["RetryRequest"]
+    # Default: `null`
+    retry: Optional["ScheduledRetry"]
     # Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null`
     maxRunSeconds: Optional[float]
     # Maximum number of seconds from when the job becomes claimable to its first ack; if
@@ -924,6 +924,23 @@ class ScheduledJob(_ScheduledJobRequired, total=False):
     # Head start in the queue in seconds: the job is treated as if it had been created this much
     # earlier. Default: `0`
     priority: Optional[int]
+
+
+class _ScheduledRetryRequired(TypedDict):
+    # Delay in seconds before each retry; or a list with one delay per retry, the last of which
+    # repeats
+    delaySeconds: Union[float, List[float]]
+
+
+class ScheduledRetry(_ScheduledRetryRequired, total=False):
+    # Multiplier applied to the delay after each retry; null means 1. Not allowed with a list of
+    # delays. Default: `null`
+    factor: Optional[float]
+    # Maximum delay in seconds, after factor and jitter; null means 604800. Default: `null`
+    maxDelaySeconds: Optional[float]
+    # Random variation of each delay, as a fraction: `0.2` varies it by up to 20% in either
+    # direction. Default: `0.2`
+    jitter: Optional[float]
 
 
 class SchedulesChange(TypedDict):
@@ -1131,6 +1148,9 @@ ScheduleMissed = Literal["once", "skip"]
 
 
 ScheduleOverlap = Literal["skip", "allow", "replace"]
+
+
+ScheduledUnique = "UniqueRequest"
 
 
 SkippedTimeReason = Literal["MISSED", "OVERLAP", "JOB_NOT_UNIQUE", "SPACE_FULL"]
