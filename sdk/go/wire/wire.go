@@ -985,7 +985,19 @@ type ScheduledRetry struct {
 }
 
 // ScheduledUnique is a value of the API.
-type ScheduledUnique = UniqueRequest
+type ScheduledUnique struct {
+	// Unique key of the job, among the jobs with the same name in the space
+	Key string `json:"key"`
+	// When the job frees the key: when it has ended, when it is acked (`started`), or after `ttlSeconds`
+	// (`expired`). Default: `"ended"`
+	Until *UniqueRequestUntil `json:"until,omitempty"`
+	// What to do if another job holds the key: return that job, reject the call with `JOB_NOT_UNIQUE`, or
+	// replace that job while it is still pending or scheduled. Default: `"return"`
+	OnConflict *UniqueRequestOnConflict `json:"onConflict,omitempty"`
+	// Number of seconds, from creation, that the job holds the key; only with `until: expired`. Default:
+	// `null`
+	TtlSeconds *int `json:"ttlSeconds,omitempty"`
+}
 
 // SchedulesChange is a value of the API.
 type SchedulesChange struct {

@@ -932,7 +932,25 @@ export interface ScheduledRetry {
   jitter?: number | null;
 }
 
-export type ScheduledUnique = UniqueRequest;
+export interface ScheduledUnique {
+  /** Unique key of the job, among the jobs with the same name in the space */
+  key: string;
+  /**
+   * When the job frees the key: when it has ended, when it is acked (`started`), or after `ttlSeconds`
+   * (`expired`). Default: `"ended"`
+   */
+  until?: UniqueRequestUntil | null;
+  /**
+   * What to do if another job holds the key: return that job, reject the call with `JOB_NOT_UNIQUE`, or
+   * replace that job while it is still pending or scheduled. Default: `"return"`
+   */
+  onConflict?: UniqueRequestOnConflict | null;
+  /**
+   * Number of seconds, from creation, that the job holds the key; only with `until: expired`. Default:
+   * `null`
+   */
+  ttlSeconds?: number | null;
+}
 
 export interface SchedulesChange {
   created: number;

@@ -25,7 +25,7 @@ import {
 } from '../schema/fields.js';
 import { TERMINAL_STATUSES } from './statuses.js';
 import { delaySeconds, retrySchema, startTime, timing, withStartTime } from './timing.js';
-import { uniqueRequest } from './unique.js';
+import { uniqueRequest, uniqueSchema } from './unique.js';
 
 /** Make the schema of a list of names to match. */
 export const filterNames = (error = 'must be an array of strings') =>
@@ -97,8 +97,7 @@ describeAs(
   z
     .object({
       ...request,
-      unique: uniqueRequest
-        .meta({ id: 'ScheduledUnique', ...EXACT })
+      unique: uniqueSchema({ id: 'ScheduledUnique', ...EXACT })
         .nullable()
         .default(null),
       retry: retrySchema({ id: 'ScheduledRetry', ...EXACT })

@@ -15,38 +15,42 @@ const key = boundedText(LIMITS.uniqueKeyCharacters).describe(
   'Unique key of the job, among the jobs with the same name in the space',
 );
 
-/** Field `unique` of Create Job: create the job only if no other job holds this key. */
-export const uniqueRequest = z
-  .object(
-    {
-      key,
-      until: withDefault(z.enum(UNTIL, { error: `must be one of ${UNTIL.join(', ')}` }), 'ended').describe(
-        'When the job frees the key: when it has ended, when it is acked (`started`), or after `ttlSeconds` (`expired`)',
-      ),
-      onConflict: withDefault(
-        z.enum(ON_CONFLICT, { error: `must be one of ${ON_CONFLICT.join(', ')}` }),
-        'return',
-      ).describe(
-        'What to do if another job holds the key: return that job, reject the call with `JOB_NOT_UNIQUE`, or replace that job while it is still pending or scheduled',
-      ),
-      ttlSeconds: integerBetween(1, LIMITS.uniqueTtlSecondsMax)
-        .nullable()
-        .default(null)
-        .describe('Number of seconds, from creation, that the job holds the key; only with `until: expired`'),
-    },
-    anObject,
-  )
-  .refine(({ until, ttlSeconds }) => (until === 'expired') === (ttlSeconds !== null), {
-    path: ['ttlSeconds'],
-    error: TTL_RULE,
-  })
-  .meta({
-    if: { properties: { until: { const: 'expired' } }, required: ['until'] },
-    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-    then: { properties: { ttlSeconds: { type: 'integer' } }, required: ['ttlSeconds'] },
-    else: { properties: { ttlSeconds: { type: 'null' } } },
-  })
-  .meta({ id: 'UniqueRequest' });
+/** Make the schema of `unique`: create the job only if no other job holds this key. */
+export const uniqueSchema = (meta: { id: string; additionalProperties?: false }) =>
+  z
+    .object(
+      {
+        key,
+        until: withDefault(z.enum(UNTIL, { error: `must be one of ${UNTIL.join(', ')}` }), 'ended').describe(
+          'When the job frees the key: when it has ended, when it is acked (`started`), or after `ttlSeconds` (`expired`)',
+        ),
+        onConflict: withDefault(
+          z.enum(ON_CONFLICT, { error: `must be one of ${ON_CONFLICT.join(', ')}` }),
+          'return',
+        ).describe(
+          'What to do if another job holds the key: return that job, reject the call with `JOB_NOT_UNIQUE`, or replace that job while it is still pending or scheduled',
+        ),
+        ttlSeconds: integerBetween(1, LIMITS.uniqueTtlSecondsMax)
+          .nullable()
+          .default(null)
+          .describe('Number of seconds, from creation, that the job holds the key; only with `until: expired`'),
+      },
+      anObject,
+    )
+    .refine(({ until, ttlSeconds }) => (until === 'expired') === (ttlSeconds !== null), {
+      path: ['ttlSeconds'],
+      error: TTL_RULE,
+    })
+    .meta({
+      if: { properties: { until: { const: 'expired' } }, required: ['until'] },
+      // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+      then: { properties: { ttlSeconds: { type: 'integer' } }, required: ['ttlSeconds'] },
+      else: { properties: { ttlSeconds: { type: 'null' } } },
+    })
+    .meta(meta);
+
+/** Field `unique` of Create Job. */
+export const uniqueRequest = uniqueSchema({ id: 'UniqueRequest' });
 export type UniqueRequest = z.output<typeof uniqueRequest>;
 
 /** Field `unique` of a job: the key, and the members that are not at their defaults. */

@@ -943,6 +943,24 @@ class ScheduledRetry(_ScheduledRetryRequired, total=False):
     jitter: Optional[float]
 
 
+class _ScheduledUniqueRequired(TypedDict):
+    # Unique key of the job, among the jobs with the same name in the space
+    key: str
+
+
+class ScheduledUnique(_ScheduledUniqueRequired, total=False):
+    # When the job frees the key: when it has ended, when it is acked (`started`), or after
+    # `ttlSeconds` (`expired`). Default: `"ended"`
+    until: Optional["UniqueRequestUntil"]
+    # What to do if another job holds the key: return that job, reject the call with
+    # `JOB_NOT_UNIQUE`, or replace that job while it is still pending or scheduled. Default:
+    # `"return"`
+    onConflict: Optional["UniqueRequestOnConflict"]
+    # Number of seconds, from creation, that the job holds the key; only with `until: expired`.
+    # Default: `null`
+    ttlSeconds: Optional[int]
+
+
 class SchedulesChange(TypedDict):
     created: int
     changed: int
@@ -1148,9 +1166,6 @@ ScheduleMissed = Literal["once", "skip"]
 
 
 ScheduleOverlap = Literal["skip", "allow", "replace"]
-
-
-ScheduledUnique = "UniqueRequest"
 
 
 SkippedTimeReason = Literal["MISSED", "OVERLAP", "JOB_NOT_UNIQUE", "SPACE_FULL"]
