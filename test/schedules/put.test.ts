@@ -4,6 +4,7 @@ import { EVERY_MINUTE, iso, schedulesOf } from './schedules.js';
 
 const service = withService();
 const limited = withService({ SCHEDULES_PER_SPACE: '3' });
+const roomy = withService({ SCHEDULES_PER_SPACE: '2000' });
 const of = (name: string) => schedulesOf(service, `schedules-put-${name}`);
 
 const JOB = { name: 'report', payload: { kind: 'daily' }, maxRetries: 5 };
@@ -141,6 +142,17 @@ describe('an owner', () => {
     expect(await declare('owned', { owner: 'you', schedules })).toMatchObject(refused);
     expect((await call('GET', '/b')).status).toBe(404);
     expect((await call('PATCH', '/a', { paused: true })).status).toBe(200);
+  });
+
+  it('prunes 1,200 schedules in one call', async () => {
+    const { call } = schedulesOf(roomy, 'roomy');
+    for (let n = 0; n < 6; n++) {
+      const schedules = Array.from({ length: 200 }, (_, i) => ({ id: `${n}-${i}`, ...NIGHTLY }));
+      expect((await call('PUT', '', { owner: 'me', schedules })).body).toMatchObject({ created: 200 });
+    }
+    const pruned = await call('PUT', '', { owner: 'me', schedules: [], prune: true });
+    expect(pruned.body).toEqual({ created: 0, changed: 0, unchanged: 0, deleted: 1_200 });
+    expect((await call('GET')).body.schedules).toEqual([]);
   });
 
   it('prunes before the limit of schedules is checked', async () => {

@@ -117,7 +117,7 @@ export const VARIABLES = {
   SCHEDULES_PER_SPACE: row(
     '1000',
     'Maximum number of schedules in a space; beyond it, creating one returns 429',
-    integer(1, 1_000_000),
+    integer(1, 5_000),
   ),
   LOG_BYTES_PER_JOB: row(
     '33554432',

@@ -10,7 +10,7 @@
 --   at      current time, epoch ms
 --   isMore  1 if more follow
 --   rows    for each: its space, its ID, its place in the list, the settings of the space (see storedSettings), and its record (name,
---           value, …), which is empty if there is none
+--           value, …), which is empty for an unknown ID
 local found, rows, bytes = { id, '' }, {}, 0
 if id == '' then
   found = redis.call('ZRANGEBYSCORE', list, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, most + 1)

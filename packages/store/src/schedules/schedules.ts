@@ -115,6 +115,9 @@ interface ScheduleChange {
   after: Definition | null;
 }
 
+/** Absent value in an argument of change_schedules.lua. */
+const NONE = '-';
+
 /** Fields on which the times of a schedule depend. */
 const TIMES = ['cron', 'everySeconds', 'timezone', 'startsAt', 'endsAt', 'paused'] as const;
 
@@ -127,13 +130,13 @@ const TIMES = ['cron', 'everySeconds', 'timezone', 'startsAt', 'endsAt', 'paused
  */
 async function change(store: Store, spaceId: string, at: number, changes: readonly ScheduleChange[]): Promise<boolean> {
   if (changes.length === 0) return true;
-  const items = changes.flatMap(({ id, before, after }) => {
-    const from = before?.record.version ?? '';
-    if (after === null) return [id, from, '', '', '', '', ''];
+  const items = changes.map(({ id, before, after }) => {
+    const from = before?.record.version ?? NONE;
+    if (after === null) return `${id} ${from} ${NONE} ${NONE} ${NONE} ${NONE} `;
     const createdAt = Number(before?.record.createdAt ?? at);
     const next = after.paused ? null : nextOf(`${spaceId}/${id}`, before, after, { at, createdAt });
-    const { nextAt = '', dueAt = '' } = next ?? {};
-    return [id, from, randomBase32(8), JSON.stringify(after), nextAt, dueAt, createdAt];
+    const { nextAt = NONE, dueAt = NONE } = next ?? {};
+    return `${id} ${from} ${randomBase32(8)} ${nextAt} ${dueAt} ${createdAt} ${JSON.stringify(after)}`;
   });
   const needsMemory = changes.some(({ before, after }) => after !== null && !isOnlyPaused(before, after));
   const { outcome } = await runScript(store, change_schedules, {
